@@ -58,8 +58,8 @@ class RecordCommand:
             "--producer",
             choices=[producer.name for producer in PRODUCERS],
             metavar="NAME",
-            help=f"recording engine: {engines} (default: valgrind, or qemu if"
-            " valgrind does not work here)",
+            help=f"recording engine: {engines} (default: the first that works here and records"
+            " what is asked for)",
         )
         parser.add_argument(
             "--trace",

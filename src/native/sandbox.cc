@@ -11,26 +11,38 @@
 #include "interpose/wrapper.h"
 #include "native/engine.h"
 
+namespace {
+
+// As many as a system call has at most; a caller may have passed fewer.
+struct Arguments {
+  explicit Arguments(va_list rest) {
+    for (uint64_t& one : at) one = va_arg(rest, uint64_t);
+  }
+  uint64_t at[6];
+};
+
+template <class... Given>
+long call(long number, uint64_t first, Given... others) {
+  const bool restricts = number == SYS_seccomp || (number == SYS_prctl && first == PR_SET_SECCOMP);
+  if (restricts) halo::native::engine.stop();
+  return halo::with_errno(halo::system_call(number, first, others...));
+}
+
+}  // namespace
+
 HALO_EXPORT int prctl(int option, ...) noexcept {
   va_list rest;
   va_start(rest, option);
-  uint64_t given[4];
-  for (uint64_t& one : given) one = va_arg(rest, uint64_t);
+  const Arguments given(rest);
   va_end(rest);
-  if (option == PR_SET_SECCOMP) halo::native::engine.stop();
-  return int(halo::with_errno(halo::system_call(SYS_prctl, uint64_t(int64_t{option}), given[0],
-                                                given[1], given[2], given[3])));
+  return int(call(SYS_prctl, uint64_t(int64_t{option}), given.at[0], given.at[1], given.at[2],
+                  given.at[3]));
 }
 
 HALO_EXPORT long syscall(long number, ...) noexcept {
   va_list rest;
   va_start(rest, number);
-  uint64_t given[6];
-  for (uint64_t& one : given) one = va_arg(rest, uint64_t);
+  const Arguments given(rest);
   va_end(rest);
-  const bool restricts =
-      number == SYS_seccomp || (number == SYS_prctl && given[0] == PR_SET_SECCOMP);
-  if (restricts) halo::native::engine.stop();
-  return halo::with_errno(
-      halo::system_call(number, given[0], given[1], given[2], given[3], given[4], given[5]));
+  return call(number, given.at[0], given.at[1], given.at[2], given.at[3], given.at[4], given.at[5]);
 }

@@ -48,9 +48,12 @@ bool ObjectTable::take_sweep_due() {
 }
 
 uint32_t ObjectTable::take_id() {
+  constexpr size_t kAhead = 8;
+  static_assert(kAhead < kQuarantine);
   while (quarantine_.size() > kQuarantine) {
     const uint32_t id = quarantine_.front();
     quarantine_.pop_front();
+    __builtin_prefetch(&objects_[quarantine_[kAhead]]);  // nothing has accessed it for long
     objects_[id].queued = 0;
     if (objects_[id].freed) return id;  // revived meanwhile, so it will be retired again
   }

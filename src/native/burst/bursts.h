@@ -61,7 +61,7 @@ class Bursts {
   void leave_call(ucontext_t& interrupted);
   // Passes on what the calling thread has recorded since the last call.
   void flush();
-  bool is_active() const { return bursts_active(); }
+  static bool is_active() { return own_storage().active != kInactive; }
   // The calling thread's present burst. Words of records; processor cycles that its own code did
   // not use, but the translator and the class NotCounted.
   uint64_t words() const;
@@ -69,7 +69,7 @@ class Bursts {
   // Time in which it exists does not count for the burst of this thread, if there is one.
   class NotCounted {
    public:
-    NotCounted() : begin_(bursts_active() ? cycles() : 0) {}
+    NotCounted() : begin_(is_active() ? cycles() : 0) {}
     ~NotCounted() {
       if (begin_ != 0) lose_cycles(cycles() - begin_);
     }
@@ -106,7 +106,6 @@ class Bursts {
   bool use_cache();
   bool is_native(uint64_t code) const;
   static void lose_cycles(uint64_t cycles);
-  static bool bursts_active() { return own_storage().active != kInactive; }
   Block* block_at(BurstThread& thread, uint64_t source);
   CodeRange range_of(uint64_t code) const;
   BurstThread* thread_state();

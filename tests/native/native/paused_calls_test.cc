@@ -18,6 +18,11 @@
 namespace halo::native {
 namespace {
 
+void ring_soon() {
+  const itimerval soon{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_usec = 20000}};
+  setitimer(ITIMER_REAL, &soon, nullptr);
+}
+
 class PausedCalls : public BurstFixture {
  protected:
   PausedCalls() { EXPECT_EQ(pipe(ends_), 0); }
@@ -25,15 +30,22 @@ class PausedCalls : public BurstFixture {
     close(ends_[0]);
     close(ends_[1]);
   }
+  // Waits in a burst for a byte that does not come, until the signal of ring_soon().
+  struct Waited {
+    ssize_t result;
+    bool active;  // behind the call
+  };
+  [[gnu::always_inline]] Waited wait_for_byte() {
+    ring_soon();
+    begin();
+    char byte;
+    const ssize_t result = read(ends_[0], &byte, 1);
+    return {result, bursts.is_active()};
+  }
   int ends_[2] = {};
 };
 
 sigjmp_buf rescue;
-
-void ring_soon() {
-  const itimerval soon{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_usec = 20000}};
-  setitimer(ITIMER_REAL, &soon, nullptr);
-}
 
 // Until it is destroyed.
 class Handler {
@@ -138,11 +150,7 @@ TEST_F(PausedCalls, AHandlersOwnBurstEndsThatOfTheCall) {
         during = own_storage().active;
       },
       0);
-  ring_soon();
-  begin();
-  char byte;
-  const ssize_t result = read(ends_[0], &byte, 1);
-  const bool active = bursts.is_active();
+  const auto [result, active] = wait_for_byte();
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
   EXPECT_EQ(result, -1);
@@ -174,11 +182,7 @@ TEST_F(PausedCalls, AProcessForkedByAHandlerRunsNatively) {
         if (child == 0) bursts.after_fork();
       },
       0);
-  ring_soon();
-  begin();
-  char byte;
-  const ssize_t result = read(ends_[0], &byte, 1);
-  const bool active = bursts.is_active();
+  const auto [result, active] = wait_for_byte();
   if (child == 0) _exit(active || result != -1 ? 1 : 0);
   int status = -1;
   EXPECT_EQ(waitpid(child, &status, 0), child);
@@ -188,11 +192,7 @@ TEST_F(PausedCalls, AProcessForkedByAHandlerRunsNatively) {
 
 TEST_F(PausedCalls, CodeMayBeForgottenMeanwhile) {
   const Handler handler([](int) { bursts.forget(); }, 0);
-  ring_soon();
-  begin();
-  char byte;
-  const ssize_t result = read(ends_[0], &byte, 1);
-  const bool active = bursts.is_active();
+  const auto [result, active] = wait_for_byte();
   EXPECT_EQ(result, -1);
   EXPECT_FALSE(active);
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import GENERATED_CODE, SAMPLING, Profile, read_profile
+from halo.profile import GENERATED_CODE, SAMPLING, Profile, Sampling, read_profile
 from halo.profile.sections.loaded import LOADED
 from support.command import BUILD, compile_c, halo
 from support.recordings import tells_only_its_file, temporary_of
@@ -211,47 +211,6 @@ def test_the_program_goes_on_without_the_consumer(tmp_path: Path) -> None:
     assert said.startswith("halo: halo-consumer failed")
 
 
-SIGNALS = """
-#include <errno.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-static volatile int own, caught;
-static sigjmp_buf back;
-static void count(int number) { ++own; }
-static void leave(int number) { siglongjmp(back, 1); }
-int main(void) {
-  sigset_t all;
-  volatile long *values = calloc(100, sizeof *values);
-  signal(60, count);
-  signal(SIGSEGV, leave);
-  for (volatile int turn = 0; turn < 2000; ++turn) {
-    for (int i = 0; i < 20000; ++i) values[i % 100] += i;
-    if (sigsetjmp(back, 1) == 0) {
-      *(volatile int *)8 = turn;
-    } else {
-      ++caught;
-    }
-    if (turn % 100 == 0) raise(60);
-  }
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, 0);
-  struct timespec little = {0, 1000000};
-  int interrupted = 0;
-  for (int i = 0; i < 200; ++i) interrupted += nanosleep(&little, 0) != 0;
-  printf("%d %d %d\\n", own, caught, interrupted);
-}
-"""
-
-
-def test_the_programs_signals_are_its_own(tmp_path: Path) -> None:
-    profile, output = record(tmp_path, build(tmp_path, SIGNALS))
-    assert output == "20 2000 0\n"
-    assert profile.totals.machine_accesses > 1_000_000
-
-
 ROUNDING = """
 #include <fenv.h>
 #include <stdio.h>
@@ -392,7 +351,7 @@ int main(void) {
   int ends[2], answer = 0;
   long *values = calloc(100, sizeof *values);
   pipe(ends);
-  for (int turn = 0; turn < 100000; ++turn) {
+  for (int turn = 0; turn < 200; ++turn) {
     for (int i = 0; i < 100; ++i) values[i] += i;
     write(ends[1], &turn, sizeof turn);
     read(ends[0], &answer, sizeof answer);
@@ -404,9 +363,9 @@ int main(void) {
 
 def test_bursts_go_on_behind_system_calls(tmp_path: Path) -> None:
     profile, _ = record(tmp_path, build(tmp_path, CALLS_OFTEN))
-    sampling = SAMPLING.of(profile)
-    assert sampling is not None and 1 <= sampling.bursts < 1000
-    assert profile.totals.machine_accesses > 1_000_000
+    # The first burst has all; one that ended at the first call would have those of one turn.
+    assert SAMPLING.of(profile) == Sampling(bursts=1, edge_error=0.0)
+    assert profile.totals.machine_accesses >= 200 * 100
 
 
 SANDBOXED = """

@@ -252,3 +252,46 @@ def test_a_process_that_dies_in_a_burst_leaves_its_profile(tmp_path: Path) -> No
         outcome = halo("record", "--engine", "native", "--", str(program), cwd=tmp_path)
         assert outcome.status == -15
         assert read_profile(tmp_path / "dies.profile").totals.allocations > 10_000
+
+
+SIGNALS = """
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static volatile int own, caught;
+static sigjmp_buf back;
+static void count(int number) { ++own; }
+static void leave(int number) { siglongjmp(back, 1); }
+int main(void) {
+  sigset_t all;
+  volatile long *values = calloc(100, sizeof *values);
+  signal(60, count);
+  signal(SIGSEGV, leave);
+  for (volatile int turn = 0; turn < 2000; ++turn) {
+    for (int i = 0; i < 20000; ++i) values[i % 100] += i;
+    if (sigsetjmp(back, 1) == 0) {
+      *(volatile int *)8 = turn;
+    } else {
+      ++caught;
+    }
+    if (turn % 100 == 0) raise(60);
+  }
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, 0);
+  struct timespec little = {0, 1000000};
+  int interrupted = 0;
+  for (int i = 0; i < 200; ++i) interrupted += nanosleep(&little, 0) != 0;
+  printf("%d %d %d\\n", own, caught, interrupted);
+}
+"""
+
+
+def test_the_programs_signals_are_its_own(tmp_path: Path) -> None:
+    program = compile_c(SIGNALS, tmp_path / "signals")
+    outcome = halo("record", "--engine", "native", "--", str(program), cwd=tmp_path)
+    assert (outcome.status, outcome.stdout) == (0, "20 2000 0\n"), outcome.stderr
+    profile = read_profile(tmp_path / "signals.profile")
+    assert profile.totals.machine_accesses > 1_000_000
