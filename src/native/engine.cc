@@ -137,7 +137,7 @@ bool Engine::take_stream(Thread& thread) {
   Thread* thread = engine.enter();
   if (thread == nullptr) return;
   const Busy busy(*thread);
-  if (bursts.is_active()) Sampler::flush(*thread);
+  if (Bursts::is_active()) Sampler::flush(*thread);
   thread->writer.reserve(2);
   thread->writer.own_epoch();
   thread->writer.put(events::Record::of_stream(uint8_t(kind), 0, 0));
@@ -162,7 +162,7 @@ void Engine::before_fork() {
   Thread* thread = enter();
   if (thread == nullptr) return;
   const Busy busy(*thread);
-  if (bursts.is_active()) Sampler::flush(*thread);
+  if (Bursts::is_active()) Sampler::flush(*thread);
   int pair[2];
   child_memory_ = make_streams();
   if (child_memory_ < 0) return;

@@ -46,7 +46,7 @@ uint64_t frame_at(uint64_t slot) { return reinterpret_cast<const uint64_t*>(slot
 void put_alloc(Thread& thread, Kind then, void* address, size_t size, uint64_t slot) {
   const Busy busy(thread);
   const Bursts::NotCounted reporting;
-  if (bursts.is_active()) Sampler::flush(thread);
+  if (Bursts::is_active()) Sampler::flush(thread);
   const size_t count = thread.stack.count();
   const StackChange change = thread.stack.walk(engine.rows(), slot, frame_at(slot));
   StreamWriter& writer = thread.writer;
@@ -81,7 +81,7 @@ void report(Kind kind, void* address) {
   if (thread == nullptr) return;
   const Busy busy(*thread);
   const Bursts::NotCounted reporting;
-  if (bursts.is_active()) Sampler::flush(*thread);
+  if (Bursts::is_active()) Sampler::flush(*thread);
   thread->writer.reserve(2);
   thread->writer.own_epoch();
   thread->writer.put(Record::make(kind, reinterpret_cast<uint64_t>(address), 0));

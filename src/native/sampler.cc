@@ -94,7 +94,7 @@ void on_timer(ucontext_t& interrupted) {
   if (thread == nullptr) return arm(kShortDelay);
   const uint64_t words = timer.begins_now ? kFirstWords : is_young() ? kEarlyWords : kLaterWords;
   if (!bursts.start(interrupted, words, timer.begins_now))
-    return arm(bursts.is_active() ? kWatch : kShortDelay);
+    return arm(Bursts::is_active() ? kWatch : kShortDelay);
   const uint64_t now = processor_time();
   timer.native = now - timer.ended;
   timer.is_exact = timer.begins_now;

@@ -61,7 +61,7 @@ class BurstFixture : public testing::Test {
   // Ends it; the accesses in these objects, in order.
   std::vector<Access> within(const void* begin, size_t bytes) {
     getppid();
-    EXPECT_FALSE(bursts.is_active());
+    EXPECT_FALSE(Bursts::is_active());
     const auto from = reinterpret_cast<uint64_t>(begin);
     std::vector<Access> found;
     for (const Access& access : accesses_)

@@ -52,7 +52,7 @@ TEST_F(BurstsTest, ABurstEndsAfterItsWords) {
   std::vector<int64_t> values(100000);
   begin(1000);
   sum(values.data(), values.size());
-  EXPECT_FALSE(bursts.is_active());
+  EXPECT_FALSE(Bursts::is_active());
   const auto found = within(values.data(), values.size() * sizeof(int64_t));
   EXPECT_GT(found.size(), 300u);
   EXPECT_LT(found.size(), 1000u);
@@ -282,7 +282,7 @@ TEST_F(BurstsTest, HandlersOfFaultsSeeTheProgramsState) {
   EXPECT_EQ(fault_code, reinterpret_cast<uint64_t>(halo_test_fault));
   EXPECT_EQ(fault_registers[0], 0x1234u);
   EXPECT_EQ(fault_registers[1], 0x5678u);
-  EXPECT_FALSE(bursts.is_active());
+  EXPECT_FALSE(Bursts::is_active());
   EXPECT_EQ(bursts_ended, 1);
 }
 
@@ -290,7 +290,7 @@ TEST_F(BurstsTest, SignalsWaitForTheEndOfABurst) {
   static volatile int calls;
   calls = 0;
   signal(SIGUSR1, [](int) {
-    EXPECT_FALSE(bursts.is_active());
+    EXPECT_FALSE(Bursts::is_active());
     calls = calls + 1;
   });
   begin();

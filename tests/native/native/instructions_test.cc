@@ -329,7 +329,7 @@ TEST_F(Instructions, DoTheSameInABurst) {
     const Outcome expected = run(code, natively, false);
     memcpy(&data_natively, &data, sizeof data);
     const Outcome found = run(code, in_burst, true);
-    stayed += bursts.is_active() || found.signal != 0;
+    stayed += Bursts::is_active() || found.signal != 0;
     getppid();
     ++compared;
     seen.insert(decoded.mnemonic);

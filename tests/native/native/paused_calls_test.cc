@@ -40,7 +40,7 @@ class PausedCalls : public BurstFixture {
     begin();
     char byte;
     const ssize_t result = read(ends_[0], &byte, 1);
-    return {result, bursts.is_active()};
+    return {result, Bursts::is_active()};
   }
   int ends_[2] = {};
 };
@@ -67,7 +67,7 @@ TEST_F(PausedCalls, TheBurstGoesOnBehindACall) {
   begin();
   const bool written = write(ends_[1], &numbers[0], sizeof(int64_t)) == sizeof(int64_t);
   const bool read_back = read(ends_[0], &numbers[1], sizeof(int64_t)) == sizeof(int64_t);
-  const bool active = bursts.is_active();
+  const bool active = Bursts::is_active();
   asm volatile("incq (%0)" : : "r"(&numbers[1]) : "memory", "cc");
   const auto found = within(&numbers[1], sizeof(int64_t));
   EXPECT_TRUE(written && read_back && active);
@@ -100,7 +100,7 @@ TEST_F(PausedCalls, SignalsArriveMeanwhileAndWaitAgainBehind) {
   pollfd waits{.fd = ends_[0], .events = POLLIN, .revents = 0};
   const int result = poll(&waits, 1, 2000);
   const int error = errno;
-  const bool active = bursts.is_active();
+  const bool active = Bursts::is_active();
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(paused, 1);
   EXPECT_EQ(result, -1);
@@ -133,7 +133,7 @@ TEST_F(PausedCalls, AHandlerMayLeaveForGood) {
     char byte;
     EXPECT_EQ(read(ends_[0], &byte, 1), -1) << "it waits for the signal";
   }
-  EXPECT_TRUE(bursts.is_active());
+  EXPECT_TRUE(Bursts::is_active());
   begin();  // notices
   const bool active = own_storage().active == kInBurst;
   getppid();
@@ -166,7 +166,7 @@ TEST_F(PausedCalls, TheProgramMayChangeItsSignalMask) {
   sigaddset(&blocked, SIGUSR1);
   begin();
   pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
-  const bool active = bursts.is_active();
+  const bool active = Bursts::is_active();
   getppid();
   pthread_sigmask(SIG_SETMASK, &empty, &after);
   EXPECT_TRUE(active);
@@ -213,7 +213,7 @@ TEST_F(PausedCalls, AThreadLeavesOneForItsOwnPlace) {
   begin();
   char byte = 0;
   const ssize_t result = read(ends_[0], &byte, 1);
-  const bool active = bursts.is_active();
+  const bool active = Bursts::is_active();
   sigaction(SIGALRM, &before, nullptr);
   EXPECT_EQ(result, 1);
   EXPECT_EQ(byte, 'x');
@@ -233,7 +233,7 @@ TEST_F(PausedCalls, ATimersSignalDoesNotEndThem) {
   pollfd waits{.fd = ends_[0], .events = POLLIN, .revents = 0};
   begin();
   const int result = poll(&waits, 1, 100);
-  const bool active = bursts.is_active();
+  const bool active = Bursts::is_active();
   EXPECT_EQ(result, 0) << "it was made again, to its end";
   EXPECT_TRUE(active);
 }
@@ -243,7 +243,7 @@ TEST_F(PausedCalls, TheyCanBeSwitchedOff) {
   const char byte = 'x';
   begin();
   const ssize_t result = write(ends_[1], &byte, 1);
-  const bool active = bursts.is_active();
+  const bool active = Bursts::is_active();
   bursts.set_pausing(true);
   EXPECT_EQ(result, 1);
   EXPECT_FALSE(active);
