@@ -79,6 +79,15 @@ void make_call_again(ucontext_t& interrupted) {
   if (code[1] != SYS_close || code[2] != 0) registers[REG_RIP] -= kLength;
 }
 
+// A signal of the program has ended the same system call: the kernel delivers those of a thread
+// first, and those of the process when the handler returns.
+bool other_waits(const ucontext_t& interrupted) {
+  uint64_t pending = 0, blocked = 0;
+  halo::system_call(SYS_rt_sigpending, halo::address_of(&pending), sizeof pending);
+  __builtin_memcpy(&blocked, &interrupted.uc_sigmask, sizeof blocked);
+  return (pending & ~blocked & ~bit(kTimerSignal)) != 0;
+}
+
 // The value of the signals of leave_call_of(), and how many have arrived.
 constinit std::atomic<uint32_t> calls_left{0};
 
@@ -90,8 +99,10 @@ void on_timer_signal(int signal, siginfo_t* info, void* context) {
   }
   if (info->si_code == SI_TIMER && info->si_ptr == halo::native::timer_value()) {
     auto& interrupted = *static_cast<ucontext_t*>(context);
-    make_call_again(interrupted);
-    halo::native::bursts.make_call_again(interrupted);
+    if (!other_waits(interrupted)) {
+      make_call_again(interrupted);
+      halo::native::bursts.make_call_again(interrupted);
+    }
     return timer_handler(interrupted);
   }
   const struct sigaction action = actions[signal];
