@@ -17,17 +17,22 @@ inline constexpr uint64_t kStreamRecords = 1 << 15;
 // What a record of the kind kOfStream says.
 enum class StreamKind : uint8_t {
   kFrame,      // a frame of the call stack; address: its slot, word1: its return address
-  kStack,      // how the thread's call stack differs from that of its allocation before; address:
-               // how many of the outermost frames are kept, word1: how many kFrame records
-               // follow, the outermost one first
+  kStack,      // how the stack of the thread's next kAlloc differs from the one that was sent
+               // before; address: how many of the outermost frames are kept, word1: how many kFrame
+               // records follow, the outermost one first
   kNeedsCode,  // address: of code whose file is to be found now; the thread waits for that
   kCodeUnmapped,  // code was unmapped
   kMakesCode,     // the program maps memory for code that it generates
   kFork,  // the next descriptors on the connection belong to a forked child; the thread waits
 };
 
-// The records of a stream are otherwise those of events/record.h, without kContext: the stack of a
-// kAlloc is that of the thread's latest kStack.
+// The upper bits of a kAlloc's word1: a place for the context of its stack. After a kStack, the
+// consumer notes the context of that stack there; otherwise the context is the one noted there.
+inline constexpr int kPlaceShift = 48;
+inline constexpr uint64_t kStackPlaces = uint64_t{1} << (64 - kPlaceShift);
+inline constexpr uint64_t kMaxAllocation = (uint64_t{1} << kPlaceShift) - 1;
+
+// The records of a stream are otherwise those of events/record.h, without kContext.
 //
 // One thread produces, the consumer consumes; lock-free. Invariant: tail <= head <= tail +
 // kStreamRecords; positions count records since the start. `head` is stored with release after the

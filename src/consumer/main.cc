@@ -5,6 +5,7 @@
 // It listens at SOCKET until its standard input ends. Each recorded process has a consumer process:
 // the analyses are large, and a fork of the recorded process is a fork of its consumer.
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -150,6 +151,8 @@ int main(int count, char** arguments) {
   if (count < 2 || !halo::record::parse_options({arguments + 2, size_t(count - 2)}, options))
     return 2;
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const sched_param none{};
+  sched_setscheduler(0, SCHED_BATCH, &none);  // it wakes often, and need not interrupt the program
   signal(SIGPIPE, SIG_IGN);
   const int listener = halo::record::listen_at(arguments[1]);
   if (listener < 0) {

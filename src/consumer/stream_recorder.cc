@@ -40,9 +40,10 @@ bool StreamRecorder::consume(base::ThreadId id, std::span<const Record> records)
         forks |= take(thread, record);
         break;
       case Kind::kAlloc:
-        converted_.push_back(record);
-        converted_.push_back(Record::make(Kind::kContext, 0,
-                                          base::index(thread.resolver.resolve(thread.frames, 0))));
+        converted_.push_back(
+            Record::make(Kind::kAlloc, record.address(), record.word1 & channel::kMaxAllocation));
+        converted_.push_back(
+            Record::make(Kind::kContext, 0, base::index(context_of(thread, record))));
         break;
       default:
         converted_.push_back(record);
@@ -52,12 +53,22 @@ bool StreamRecorder::consume(base::ThreadId id, std::span<const Record> records)
   return forks;
 }
 
+base::NodeId StreamRecorder::context_of(Thread& thread, const Record& alloc) {
+  const uint64_t place = alloc.word1 >> channel::kPlaceShift;
+  if (place >= thread.contexts.size()) thread.contexts.resize(place + 1);
+  base::NodeId& context = thread.contexts[place];
+  if (thread.is_sent) context = thread.resolver.resolve(thread.frames, 0);
+  thread.is_sent = false;
+  return context;
+}
+
 bool StreamRecorder::take(Thread& thread, const Record& record) {
   switch (StreamKind(record.stream_kind())) {
     case StreamKind::kFrame:
       thread.frames.push_back({record.address(), record.word1});
       break;
     case StreamKind::kStack:
+      thread.is_sent = true;
       if (record.address() < thread.frames.size()) thread.frames.resize(record.address());
       break;
     case StreamKind::kNeedsCode:

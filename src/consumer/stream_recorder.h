@@ -26,14 +26,17 @@ class StreamRecorder {
 
  private:
   struct Thread {
-    explicit Thread(record::ContextTable& contexts) : resolver(contexts) {}
+    explicit Thread(record::ContextTable& table) : resolver(table) {}
 
-    std::vector<record::ShadowFrame> frames;  // outermost first
+    std::vector<record::ShadowFrame> frames;  // of the stack that was sent last, outermost first
+    bool is_sent = false;                     // since the allocation before
+    std::vector<base::NodeId> contexts;       // by place
     record::ContextResolver resolver;
   };
 
   Thread& thread_of(base::ThreadId thread);
   bool take(Thread& thread, const events::Record& record);
+  static base::NodeId context_of(Thread& thread, const events::Record& alloc);
 
   ProcessPart part_;
   std::deque<Thread> threads_;             // by number

@@ -116,14 +116,15 @@ bool Engine::take_stream(Thread& thread) {
     if (!stream.thread.compare_exchange_strong(unused, own, std::memory_order_acq_rel)) continue;
     for (uint32_t used = header.used.load(); used <= at;)
       header.used.compare_exchange_weak(used, at + 1);
-    Frame* frames = frames_[at].load(std::memory_order_relaxed);
-    if (frames == nullptr) {
-      frames = static_cast<Frame*>(
-          map(StackWalk::kMaxFrames * sizeof(Frame), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE));
-      frames_[at].store(frames, std::memory_order_relaxed);
+    Stacks* stacks = stacks_[at].load(std::memory_order_relaxed);
+    if (stacks == nullptr) {
+      stacks =
+          static_cast<Stacks*>(map(sizeof *stacks, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE));
+      stacks_[at].store(stacks, std::memory_order_relaxed);
     }
-    if (frames == nullptr) break;
-    thread.stack.begin(frames);
+    if (stacks == nullptr) break;
+    thread.stack.begin(stacks->frames, threads_.fetch_add(1, std::memory_order_relaxed));
+    thread.sent.begin(stacks->sent);
     thread.writer.begin(header, stream, channel::stream_records(memory_, at), lost,
                         Sampler::weight);
     thread.is_new = sampler.begin_thread(kept_[at]);

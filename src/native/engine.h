@@ -8,6 +8,7 @@
 #include "native/sampler.h"
 #include "native/stream_writer.h"
 #include "native/walk/code_rows.h"
+#include "native/walk/sent_stacks.h"
 #include "native/walk/stack_walk.h"
 
 namespace halo::native {
@@ -21,6 +22,7 @@ inline constexpr char kMaxObjectVariable[] = "HALO_NATIVE_MAX_OBJECT";
 struct Thread {
   StreamWriter writer;
   StackWalk stack;
+  SentStacks sent;
   bool busy = false;
   bool refused = false;  // there was no stream for it
   bool is_new = false;   // it has had no burst yet
@@ -89,8 +91,14 @@ class Engine {
   void* memory_ = nullptr;     // of the streams; a forked child maps its own at the same address
   int connection_ = -1;
   int child_memory_ = -1, child_connection_ = -1, consumer_end_ = -1;
+  struct Stacks {
+    uint32_t sent[SentStacks::kPlaces];
+    Frame frames[StackWalk::kMaxFrames];
+  };
+
   // Of the threads that use a stream, one after the other.
-  std::atomic<Frame*> frames_[channel::kStreams] = {};
+  std::atomic<Stacks*> stacks_[channel::kStreams] = {};
+  std::atomic<uint32_t> threads_{0};  // that have had a stream
   Sampler::Kept kept_[channel::kStreams] = {};
   CodeRows rows_;
 };

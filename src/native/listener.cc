@@ -24,10 +24,12 @@ Record of_stream(StreamKind kind, uint64_t address, uint64_t word1 = 0) {
   return Record::of_stream(uint8_t(kind), address, word1);
 }
 
-void send_stack(StreamWriter& writer, const StackChange& change) {
+// All frames of the thread's present stack but those that are known.
+void send_stack(Thread& thread) {
   constexpr size_t kPart = channel::kStreamRecords / 4;
-  size_t kept = change.kept;
-  for (std::span<const Frame> rest = change.fresh;;) {
+  StreamWriter& writer = thread.writer;
+  size_t kept = thread.sent.common();
+  for (std::span<const Frame> rest = thread.stack.frames().subspan(kept);;) {
     const std::span<const Frame> part = rest.first(std::min(rest.size(), kPart));
     writer.reserve(1 + part.size());
     writer.put(of_stream(StreamKind::kStack, kept, part.size()));
@@ -36,8 +38,9 @@ void send_stack(StreamWriter& writer, const StackChange& change) {
     writer.publish();
     kept += part.size();
     rest = rest.subspan(part.size());
-    if (rest.empty()) return;
+    if (rest.empty()) break;
   }
+  thread.sent.sent(kept);
 }
 
 // The wrappers begin with "push rbp": the caller's is below the return address.
@@ -47,7 +50,6 @@ void put_alloc(Thread& thread, Kind then, void* address, size_t size, uint64_t s
   const Busy busy(thread);
   const Bursts::NotCounted reporting;
   if (Bursts::is_active()) Sampler::flush(thread);
-  const size_t count = thread.stack.count();
   const StackChange change = thread.stack.walk(engine.rows(), slot, frame_at(slot));
   StreamWriter& writer = thread.writer;
   if (uint64_t code = engine.rows().take_unknown(); code != 0) [[unlikely]] {
@@ -56,12 +58,15 @@ void put_alloc(Thread& thread, Kind then, void* address, size_t size, uint64_t s
     writer.publish();
     writer.drain();
   }
-  if (change.kept != count || !change.fresh.empty()) send_stack(writer, change);
+  const uint64_t hash = thread.stack.hash();
+  if (thread.sent.needs(change, hash)) send_stack(thread);
   writer.reserve(3);
   writer.own_epoch();
   const uint64_t object = reinterpret_cast<uint64_t>(address);
   engine.mark_heap(object, size);
-  writer.put(Record::make(Kind::kAlloc, object, size));
+  writer.put(Record::make(Kind::kAlloc, object,
+                          std::min<uint64_t>(size, channel::kMaxAllocation) |
+                              SentStacks::place_of(hash) << channel::kPlaceShift));
   if (then != Kind::kAlloc) writer.put(Record::make(then, object, 0));
   writer.publish();
 }

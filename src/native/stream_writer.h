@@ -22,7 +22,7 @@ class StreamWriter {
     lost_ = lost;
     weigh_ = weigh;
     head_ = stream.head.load(std::memory_order_relaxed);
-    tail_ = stream.tail.load(std::memory_order_acquire);
+    limit_ = head_;
     stream.held.store(0, std::memory_order_release);
   }
   bool good() const { return stream_ != nullptr; }
@@ -31,8 +31,8 @@ class StreamWriter {
   void reserve(uint64_t count) {
     if (holds_ && head_ + count - part_ > kMaxHeld) [[unlikely]]
       settle();
-    if (head_ + count - tail_ > channel::kStreamRecords) [[unlikely]]
-      wait_until(head_ + count - channel::kStreamRecords);
+    if (head_ + count > limit_) [[unlikely]]
+      make_room(count);
   }
   void put(events::Record record) { records_[head_++ % channel::kStreamRecords] = record; }
   void publish() {
@@ -84,11 +84,16 @@ class StreamWriter {
 
  private:
   static constexpr uint64_t kMaxHeld = channel::kStreamRecords / 2;
+  // After so many records, a consumer that sleeps is woken.
+  static constexpr uint64_t kWakes = channel::kStreamRecords / 4;
 
   events::Record part(uint64_t weight) const {
     return events::Record::make(events::Kind::kBurst, uint64_t(scope_), weight);
   }
-  void wait_until(uint64_t tail);
+  // Until the consumer has consumed up to `tail`. Returns its position.
+  uint64_t wait_until(uint64_t tail);
+  void wake_consumer();
+  void make_room(uint64_t count);
 
   channel::StreamsHeader* header_ = nullptr;
   channel::Stream* stream_ = nullptr;
@@ -96,7 +101,7 @@ class StreamWriter {
   bool (*lost_)() = nullptr;
   uint64_t (*weigh_)() = nullptr;
   uint64_t head_ = 0;
-  uint64_t tail_ = 0;  // the latest reading of the consumer's position
+  uint64_t limit_ = 0;  // up to here is room, and no consumer is to be woken
   uint64_t epoch_ = 0;
   uint64_t part_ = 0;  // where the part of a burst begins that is held back
   events::BurstScope scope_ = events::BurstScope::kThread;

@@ -85,7 +85,7 @@ class ContextResolver {
   base::NodeId resolve(std::vector<ShadowFrame>& frames, uint64_t slot);
 
  private:
-  static constexpr size_t kCacheSize = 4096;
+  static constexpr size_t kCacheSize = 1 << 15;
 
   struct Entry {
     uint64_t return_address = 0;

@@ -76,6 +76,18 @@ size_t StackWalk::unchanged(size_t count) const {
   return count;
 }
 
+void StackWalk::hash_from(size_t first) {
+  constexpr uint64_t kFactor = 0x9E3779B97F4A7C15, kOther = 0xBF58476D1CE4E5B9;
+  uint64_t hash = first == 0 ? first_hash() : frames_[first - 1].hash;
+  for (size_t at = first; at < count_; ++at) {
+    Frame& frame = frames_[at];
+    const uint64_t distance = at == 0 ? 0 : frames_[at - 1].slot - frame.slot;
+    hash = (hash ^ frame.return_address) * kFactor;
+    hash = (hash ^ hash >> 32 ^ distance) * kOther;
+    frame.hash = hash;
+  }
+}
+
 StackChange StackWalk::walk(CodeRows& rows, uint64_t slot, uint64_t frame) {
   if (generation_ != rows.generation()) {
     generation_ = rows.generation();
@@ -99,7 +111,7 @@ StackChange StackWalk::walk(CodeRows& rows, uint64_t slot, uint64_t frame) {
         }
       }
       if (begin == known) break;
-      frames_[--begin] = {here, at.code};
+      frames_[--begin] = {here, at.code, 0};
     }
     const Row row = rows.find(at.code - is_call);
     // Below the first function of a coroutine, say, there is no return address.
@@ -115,6 +127,7 @@ StackChange StackWalk::walk(CodeRows& rows, uint64_t slot, uint64_t frame) {
   const size_t fresh = kMaxFrames - begin;
   __builtin_memmove(frames_ + known, frames_ + begin, fresh * sizeof(Frame));
   count_ = known + fresh;
+  hash_from(known);
   return {known, {frames_ + known, fresh}};
 }
 

@@ -42,8 +42,8 @@ class StreamRecorderTest : public testing::Test {
           of_stream(StreamKind::kFrame, 0x7FFF00000000 - 16 * (kept + at), added[at]));
     take(records, thread);
   }
-  void alloc(uint64_t address, uint64_t size, base::ThreadId thread = kOne) {
-    take({Record::make(Kind::kAlloc, address, size)}, thread);
+  void alloc(uint64_t address, uint64_t size, base::ThreadId thread = kOne, uint64_t place = 0) {
+    take({Record::make(Kind::kAlloc, address, size | place << channel::kPlaceShift)}, thread);
   }
   std::string finish() { return written_part(*recorder_, options_.out); }
 
@@ -68,6 +68,19 @@ TEST_F(StreamRecorderTest, AnAllocationHasTheStackOfBeforeUnlessItIsSent) {
   const std::string part = finish();
   EXPECT_EQ(contexts_in(part), 2u) << part;
   EXPECT_NE(part.find("\"allocations\":3,\"frees\":0,\"bytes\":192"), std::string::npos) << part;
+}
+
+TEST_F(StreamRecorderTest, AStackThatWasSentBeforeIsFoundByItsPlace) {
+  stack(0, {0x10, 0x20});
+  alloc(0x10000, 64, kOne, 7);
+  stack(1, {0x30});
+  alloc(0x20000, 64, kOne, channel::kStackPlaces - 1);
+  alloc(0x30000, 64, kOne, 7);
+  stack(1, {0x40});
+  alloc(0x40000, 64, kOne, 7);
+  const std::string part = finish();
+  EXPECT_EQ(contexts_in(part), 3u) << part;
+  EXPECT_NE(part.find("\"allocations\":2,\"frees\":0,\"bytes\":128"), std::string::npos) << part;
 }
 
 TEST_F(StreamRecorderTest, EachThreadHasAStackOfItsOwn) {

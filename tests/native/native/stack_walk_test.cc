@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <thread>
 #include <vector>
+
+#include "native/walk/sent_stacks.h"
 
 namespace halo::native {
 namespace {
@@ -18,7 +21,10 @@ CodeRows rows;
 
 class Walker {
  public:
-  Walker() : frames_(StackWalk::kMaxFrames) { walk_.begin(frames_.data()); }
+  Walker() : frames_(StackWalk::kMaxFrames), marks_(SentStacks::kPlaces) {
+    walk_.begin(frames_.data(), 1);
+    sent_.begin(marks_.data());
+  }
 
   // The code that a signal has interrupted: no return address.
   void* interrupted = nullptr;
@@ -26,25 +32,56 @@ class Walker {
   // Walks from its caller's caller, compares, and returns the change.
   [[gnu::noinline]] StackChange probe() {
     auto* frame = static_cast<uint64_t*>(__builtin_frame_address(0));
-    const size_t before = walk_.count();
+    const size_t before = walk_.frames().size();
     const StackChange change = walk_.walk(rows, reinterpret_cast<uint64_t>(frame + 1), frame[0]);
     EXPECT_LE(change.kept, before);
-    EXPECT_EQ(change.kept + change.fresh.size(), walk_.count());
+    EXPECT_EQ(change.kept + change.fresh.size(), walk_.frames().size());
     void* expected[512];
     int count = backtrace(expected, 512);
     count = int(std::remove(expected, expected + count, interrupted) - expected);
-    EXPECT_EQ(walk_.count(), size_t(count - 1));
-    for (int at = 1; at < count && size_t(at) <= walk_.count(); ++at)
-      EXPECT_EQ(frames_[walk_.count() - size_t(at)].return_address,
+    EXPECT_EQ(walk_.frames().size(), size_t(count - 1));
+    for (int at = 1; at < count && size_t(at) <= walk_.frames().size(); ++at)
+      EXPECT_EQ(frames_[walk_.frames().size() - size_t(at)].return_address,
                 reinterpret_cast<uint64_t>(expected[at]))
           << "frame " << at;
-    for (size_t at = 1; at < walk_.count(); ++at) EXPECT_LT(frames_[at].slot, frames_[at - 1].slot);
+    for (size_t at = 1; at < walk_.frames().size(); ++at)
+      EXPECT_LT(frames_[at].slot, frames_[at - 1].slot);
+    send(change);
     return change;
   }
 
+  size_t sent = 0;  // frames so far
+
  private:
+  using Calls = std::vector<std::pair<uint64_t, uint64_t>>;  // return addresses and distances
+
+  static Calls calls_of(std::span<const Frame> frames) {
+    Calls calls;
+    for (size_t at = 0; at < frames.size(); ++at)
+      calls.emplace_back(frames[at].return_address,
+                         at == 0 ? 0 : frames[at - 1].slot - frames[at].slot);
+    return calls;
+  }
+
+  // Does as a consumer does, and compares what it knows by the stack's place.
+  void send(const StackChange& change) {
+    Calls& known = known_[SentStacks::place_of(walk_.hash())];
+    if (sent_.needs(change, walk_.hash())) {
+      sent += walk_.frames().size() - sent_.common();
+      told_.resize(sent_.common());
+      for (const Frame& frame : walk_.frames().subspan(sent_.common())) told_.push_back(frame);
+      sent_.sent(told_.size());
+      known = calls_of(told_);
+    }
+    EXPECT_EQ(known, calls_of(walk_.frames()));
+  }
+
   std::vector<Frame> frames_;
+  std::vector<uint32_t> marks_;
   StackWalk walk_;
+  SentStacks sent_;
+  std::vector<Frame> told_;          // the stack that was sent last
+  std::map<uint64_t, Calls> known_;  // by place
 };
 
 Walker* current = nullptr;
@@ -101,6 +138,18 @@ TEST_F(WalkTest, RealignedFramesAreWalked) {
   realigned();
   nested(3);
   realigned();
+}
+
+TEST_F(WalkTest, AStackThatWasSentIsKnownByItsPlace) {
+  const auto both = [] {
+    nested(40);
+    from_one_place();
+  };
+  for (int turn = 0; turn < 3; ++turn) both();
+  const size_t before = walker_.sent;
+  EXPECT_LT(before, 2 * 80u);
+  for (int turn = 0; turn < 100; ++turn) both();
+  EXPECT_LE(walker_.sent, before + 80) << "all but the first turn are the same";
 }
 
 TEST_F(WalkTest, AnEqualStackHasNoChange) {
