@@ -39,10 +39,10 @@ inline constexpr uint64_t kMaxAllocation = (uint64_t{1} << kPlaceShift) - 1;
 // records before it, and `tail` after they are read. `thread` is taken by compare-and-swap from 0;
 // the consumer stores 0 when that thread has ended and all of its records are consumed.
 //
-// A thread may hold back what it writes, from head to `written`. Meanwhile, `held` is one more than
-// the epoch at the begin of that: the consumer passes on no record that has this epoch as its
-// owner, or a later one (events/epoch_merge.h). It reads `held` after the epoch and before the
-// heads. What is held back when the process ends is read nevertheless.
+// A thread may hold back what it writes, from head to `written`. Meanwhile, `held` is the epoch at
+// the begin of that: the consumer passes on no record that has this epoch or a later one
+// (events/epoch_merge.h). It reads `held` after the epoch and before the heads. What is held back
+// when the process ends is read nevertheless.
 struct Stream {
   alignas(64) std::atomic<uint64_t> head;
   std::atomic<uint64_t> written;
@@ -52,12 +52,12 @@ struct Stream {
   alignas(64) std::atomic<int32_t> thread;  // the kernel's number; 0: the stream is free
 };
 
-// The order across streams is by the epoch (events/epoch_merge.h). All fields grow only, except for
-// `consumer_sleeps`, a futex that is 1 while the consumer waits for records.
+// The order across streams is by the epoch (events/epoch_merge.h), which is the processors' time
+// stamp counter. While one stream is used, its records have none. `consumer_sleeps` is a futex that
+// is 1 while the consumer waits for records.
 struct StreamsHeader {
   uint64_t magic;
-  std::atomic<int32_t> process;  // 0 until the process uses them
-  alignas(64) std::atomic<uint64_t> epoch;
+  std::atomic<int32_t> process;            // 0 until the process uses them
   alignas(64) std::atomic<uint32_t> used;  // streams from here on were never taken
   std::atomic<uint32_t> consumer_sleeps;
   Stream streams[kStreams];
@@ -70,9 +70,12 @@ inline constexpr uint64_t kStreamsBytes = kStreamsHeaderBytes + kStreams * kStre
 // `base`: the address at which the memory is mapped.
 inline StreamsHeader& streams_header(void* base) { return *static_cast<StreamsHeader*>(base); }
 // Of memory that is all zeroes.
-inline void initialise_streams(void* base) {
-  streams_header(base).epoch.store(1, std::memory_order_relaxed);
-  streams_header(base).magic = kStreamsMagic;
+inline void initialise_streams(void* base) { streams_header(base).magic = kStreamsMagic; }
+
+// Not before what precedes it.
+inline uint64_t take_epoch() {
+  unsigned processor;
+  return __builtin_ia32_rdtscp(&processor);
 }
 inline events::Record* stream_records(void* base, uint32_t stream) {
   return reinterpret_cast<events::Record*>(static_cast<char*>(base) + kStreamsHeaderBytes +

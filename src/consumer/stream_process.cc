@@ -25,6 +25,7 @@ RecordedProcess::Taken StreamProcess::take() {
     recorder_.part().set_process(process());
   const uint64_t records = reader_->read(
       [&](base::ThreadId thread, auto part) { forks |= recorder_.consume(thread, part); });
+  recorder_.analyse();
   if (forks) return Taken::kFork;
   if (Clock::now() - recycled_ > kRecycleInterval) {
     recycled_ = Clock::now();

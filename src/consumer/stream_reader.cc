@@ -78,7 +78,8 @@ void StreamReader::find_streams() {
 
 uint64_t StreamReader::read(const Handler& handler, bool has_ended) {
   // The limit is taken first, then the list of streams and their ends: see epoch_merge.h.
-  uint64_t limit = header().epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
+  uint64_t limit = channel::take_epoch();
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   find_streams();
   for (const Thread& thread : threads_) {
     const uint64_t held = has_ended ? 0 : thread.queue.held();
@@ -96,7 +97,7 @@ uint64_t StreamReader::read(const Handler& handler, bool has_ended) {
   if (is_single) {
     events::drain_single(threads_[0].source, handler);
   } else {
-    events::merge_round(std::span(sources_), events::owner_key(limit), handler);
+    events::merge_round(std::span(sources_), limit, handler);
   }
   for (Thread& thread : threads_) {
     thread.queue.make_room(thread.source.cursor);

@@ -16,6 +16,9 @@ bool is_native(const MapsLine& line) {
          line.path.find("/libZycore.so.") != std::string_view::npos;
 }
 
+// Enough to look objects up ahead of their use, and few enough to stay in a cache.
+constexpr size_t kManyRecords = 4096;
+
 constexpr AddressRange kEverywhere{0, uint64_t{1} << 48};
 
 }  // namespace
@@ -31,7 +34,6 @@ StreamRecorder::Thread& StreamRecorder::thread_of(base::ThreadId thread) {
 bool StreamRecorder::consume(base::ThreadId id, std::span<const Record> records) {
   Thread& thread = thread_of(id);
   bool forks = false;
-  converted_.clear();
   for (const Record& record : records) {
     switch (record.kind()) {
       case Kind::kEpoch:
@@ -49,8 +51,19 @@ bool StreamRecorder::consume(base::ThreadId id, std::span<const Record> records)
         converted_.push_back(record);
     }
   }
-  part_.analysis().consume(id, converted_);
+  runs_.push_back({id, converted_.size()});
+  if (converted_.size() >= kManyRecords) analyse();
   return forks;
+}
+
+void StreamRecorder::analyse() {
+  size_t begin = 0;
+  for (const Run& run : runs_) {
+    part_.analysis().consume(run.thread, converted_, begin, run.end);
+    begin = run.end;
+  }
+  converted_.clear();
+  runs_.clear();
 }
 
 base::NodeId StreamRecorder::context_of(Thread& thread, const Record& alloc) {
@@ -87,6 +100,7 @@ bool StreamRecorder::take(Thread& thread, const Record& record) {
 }
 
 void StreamRecorder::end_thread(base::ThreadId thread) {
+  analyse();
   const Record end = Record::make(Kind::kThreadEnd, 0, 0);
   part_.analysis().consume(thread, {&end, 1});
   thread_of(thread).frames.clear();

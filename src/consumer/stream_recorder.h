@@ -15,14 +15,19 @@ class StreamRecorder {
 
   ProcessPart& part() { return part_; }
 
-  // Consumes the next records of a thread. Returns true if one of them announces a fork.
+  // Consumes the next records of a thread; analyse() analyses them. Returns true if one of them
+  // announces a fork.
   bool consume(base::ThreadId thread, std::span<const events::Record> records);
+  void analyse();
   void end_thread(base::ThreadId thread);
   // Called in the forked consumer, for the child of the recorded process. It keeps the live
   // objects, but counts only its own events.
   void continue_as_child();
   // Returns false if the part cannot be written.
-  bool finish() { return part_.finish(); }
+  bool finish() {
+    analyse();
+    return part_.finish();
+  }
 
  private:
   struct Thread {
@@ -39,8 +44,14 @@ class StreamRecorder {
   static base::NodeId context_of(Thread& thread, const events::Record& alloc);
 
   ProcessPart part_;
-  std::deque<Thread> threads_;             // by number
-  std::vector<events::Record> converted_;  // of the present call
+  std::deque<Thread> threads_;  // by number
+  // The records that wait for analyse(), and the parts of them that are of one thread.
+  struct Run {
+    base::ThreadId thread;
+    size_t end;
+  };
+  std::vector<events::Record> converted_;
+  std::vector<Run> runs_;
 };
 
 }  // namespace halo::consumer

@@ -21,13 +21,25 @@ namespace halo::events {
 // published too late for this round carries at least the limit. It waits for a later round,
 // together with all other records from the limit on.
 
+// The native engine's epochs are readings of the processors' time stamp counter, which is the same
+// on all of them: a thread reads it before it publishes, the consumer before it reads the rings.
+//
 // The allocation or free that created an epoch precedes all events that only read it.
 constexpr uint64_t owner_key(uint64_t epoch) { return epoch * 2; }
 constexpr uint64_t observer_key(uint64_t epoch) { return epoch * 2 + 1; }
 
-// The accessors that a queue's record type must provide: whether it is a marker, and its key.
-inline bool is_marker(const Record& record) { return record.kind() == Kind::kEpoch; }
-inline uint64_t marked_key(const Record& record) { return record.word1; }
+// The accessor that a queue's record type must provide: the key of this record and of those that
+// follow it; 0: they have that of the record before.
+inline uint64_t key_in(const Record& record) {
+  switch (record.kind()) {
+    case Kind::kEpoch:
+    case Kind::kFree:
+    case Kind::kRevive:
+      return record.word1;
+    default:
+      return 0;
+  }
+}
 
 // `Queue` is the consumer's side of a ring: at(), contiguous() and release().
 template <class Queue>
@@ -43,17 +55,17 @@ using MergeSource = MergeSourceOf<Ring>;
 
 namespace detail {
 
-// Skips markers at the cursor. Returns false if the source has no more records for this round.
+// Whether the record at `at` has a key below the limit; it becomes the source's.
 template <class Queue>
-bool enter_segment(MergeSourceOf<Queue>& source, uint64_t limit_key) {
-  while (source.cursor < source.end) {
-    const auto& record = source.ring->at(source.cursor);
-    if (!is_marker(record)) return source.key < limit_key;
-    source.key = marked_key(record);
-    if (source.key >= limit_key) return false;
-    ++source.cursor;
-  }
-  return false;
+bool is_below(MergeSourceOf<Queue>& source, uint64_t at, uint64_t limit_key) {
+  if (const uint64_t key = key_in(source.ring->at(at)); key != 0) source.key = key;
+  return source.key < limit_key;
+}
+
+// Returns false if the source has no record for this round.
+template <class Queue>
+bool has_next(MergeSourceOf<Queue>& source, uint64_t limit_key) {
+  return source.cursor < source.end && is_below(source, source.cursor, limit_key);
 }
 
 template <class Queue, class Handler>
@@ -68,11 +80,12 @@ void pass_on(MergeSourceOf<Queue>& source, uint64_t to, Handler&& handler) {
   }
 }
 
-template <class Queue>
-uint64_t segment_end(const MergeSourceOf<Queue>& source) {
-  uint64_t at = source.cursor;
-  while (at < source.end && !is_marker(source.ring->at(at))) ++at;
-  return at;
+// Passes the records below a key, at least one.
+template <class Queue, class Handler>
+void pass_on_below(MergeSourceOf<Queue>& source, uint64_t bound_key, Handler&& handler) {
+  uint64_t to = source.cursor + 1;
+  while (to < source.end && is_below(source, to, bound_key)) ++to;
+  pass_on(source, to, handler);
 }
 
 }  // namespace detail
@@ -85,30 +98,26 @@ void merge_round(std::span<MergeSourceOf<Queue>*> sources, uint64_t limit_key, H
   const auto later = [](const Source* a, const Source* b) { return a->key > b->key; };
   std::vector<Source*> heap;
   for (Source* source : sources) {
-    if (detail::enter_segment(*source, limit_key)) heap.push_back(source);
+    if (detail::has_next(*source, limit_key)) heap.push_back(source);
   }
   std::make_heap(heap.begin(), heap.end(), later);
   while (!heap.empty()) {
     std::pop_heap(heap.begin(), heap.end(), later);
     Source* source = heap.back();
-    detail::pass_on(*source, detail::segment_end(*source), handler);
-    if (detail::enter_segment(*source, limit_key)) {
-      std::push_heap(heap.begin(), heap.end(), later);
-    } else {
-      heap.pop_back();
-    }
+    heap.pop_back();
+    const uint64_t bound = heap.empty() ? limit_key : std::min(limit_key, heap.front()->key + 1);
+    detail::pass_on_below(*source, bound, handler);
+    if (!detail::has_next(*source, limit_key)) continue;
+    heap.push_back(source);
+    std::push_heap(heap.begin(), heap.end(), later);
   }
   for (Source* source : sources) source->ring->release(source->cursor);
 }
 
-// A round for a program with a single thread: no order and no limit are needed.
+// A round for a program with a single thread: no order and no limit are needed. The source keeps
+// its key.
 template <class Queue, class Handler>
 void drain_single(MergeSourceOf<Queue>& source, Handler&& handler) {
-  for (uint64_t at = source.end; at-- > source.cursor;) {
-    if (!is_marker(source.ring->at(at))) continue;
-    source.key = marked_key(source.ring->at(at));
-    break;
-  }
   detail::pass_on(source, source.end, handler);
 }
 

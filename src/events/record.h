@@ -13,8 +13,8 @@ enum class Kind : uint8_t {
   kEpoch,        // word1: merge key, see epoch_merge.h; applies to the following records
   kAlloc,        // word1: size; a kContext record always follows
   kContext,      // word1: node of the reduced call stack
-  kFree,         // the object at the address ends
-  kRevive,       // cancels the free of the object at the address (a failed realloc)
+  kFree,         // the object at the address ends; word1: merge key or 0, as in kEpoch
+  kRevive,       // cancels the free of the object at the address (a failed realloc); word1: so
   kThreadEnd,    // last record of a thread
   kFlush,        // carries only its repeats
   kHugePages,    // the program requests huge pages; word1: bytes

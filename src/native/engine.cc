@@ -140,7 +140,7 @@ bool Engine::take_stream(Thread& thread) {
   const Busy busy(*thread);
   if (Bursts::is_active()) Sampler::flush(*thread);
   thread->writer.reserve(2);
-  thread->writer.own_epoch();
+  thread->writer.mark_epoch();
   thread->writer.put(events::Record::of_stream(uint8_t(kind), 0, 0));
   thread->writer.publish();
   if (waits) thread->writer.drain();
@@ -178,7 +178,7 @@ void Engine::before_fork() {
   if (!channel::send_descriptors(connection_, child_memory_, consumer_end_))
     return after_fork_in_parent();
   thread->writer.reserve(2);
-  thread->writer.own_epoch();
+  thread->writer.mark_epoch();
   thread->writer.put(events::Record::of_stream(uint8_t(channel::StreamKind::kFork), 0, 0));
   thread->writer.publish();
   thread->writer.drain();

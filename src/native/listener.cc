@@ -61,7 +61,7 @@ void put_alloc(Thread& thread, Kind then, void* address, size_t size, uint64_t s
   const uint64_t hash = thread.stack.hash();
   if (thread.sent.needs(change, hash)) send_stack(thread);
   writer.reserve(3);
-  writer.own_epoch();
+  writer.mark_epoch();
   const uint64_t object = reinterpret_cast<uint64_t>(address);
   engine.mark_heap(object, size);
   writer.put(Record::make(Kind::kAlloc, object,
@@ -87,9 +87,9 @@ void report(Kind kind, void* address) {
   const Busy busy(*thread);
   const Bursts::NotCounted reporting;
   if (Bursts::is_active()) Sampler::flush(*thread);
-  thread->writer.reserve(2);
-  thread->writer.own_epoch();
-  thread->writer.put(Record::make(kind, reinterpret_cast<uint64_t>(address), 0));
+  thread->writer.reserve(1);
+  const uint64_t object = reinterpret_cast<uint64_t>(address);
+  thread->writer.put(Record::make(kind, object, thread->writer.epoch()));
   thread->writer.publish();
 }
 

@@ -143,7 +143,7 @@ void send(std::span<const Access> accesses) {
   StreamWriter& writer = flushed->writer;
   writer.reserve(2 + accesses.size());
   writer.begin_part();
-  writer.see_epoch();
+  writer.mark_epoch();
   for (const Access& access : accesses) {
     if (!engine.is_heap(access.address)) continue;
     const Operand& operand = *access.operand;

@@ -53,7 +53,8 @@ class StreamWriter {
   void begin_part() {
     if (holds_) return;
     reserve(1);
-    stream_->held.store(header_->epoch.load() + 1);
+    // Sequentially consistent: it precedes all later epochs.
+    stream_->held.store(channel::take_epoch());
     holds_ = true;
     part_ = head_;
     put(part(1));
@@ -67,19 +68,15 @@ class StreamWriter {
     stream_->held.store(0, std::memory_order_release);
   }
 
-  // Advances the epoch, as an allocation or a free does (events/epoch_merge.h). Needless as long as
-  // there has been one thread: what it writes precedes whatever another one will write.
-  void own_epoch() {
-    if (header_->used.load(std::memory_order_relaxed) <= 1) return;
-    epoch_ = header_->epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
-    put(events::Record::make(events::Kind::kEpoch, 0, events::owner_key(epoch_)));
+  // The present epoch. 0 as long as there has been one thread: what it writes precedes whatever
+  // another one will write.
+  uint64_t epoch() const {
+    return header_->used.load(std::memory_order_relaxed) <= 1 ? 0 : channel::take_epoch();
   }
-  // Marks what follows as later than the allocations and frees of other threads so far.
-  void see_epoch() {
-    const uint64_t epoch = header_->epoch.load(std::memory_order_acquire);
-    if (epoch == epoch_) return;
-    epoch_ = epoch;
-    put(events::Record::make(events::Kind::kEpoch, 0, events::observer_key(epoch)));
+  // What follows is of the present epoch.
+  void mark_epoch() {
+    if (const uint64_t now = epoch(); now != 0)
+      put(events::Record::make(events::Kind::kEpoch, 0, now));
   }
 
  private:
@@ -102,8 +99,7 @@ class StreamWriter {
   uint64_t (*weigh_)() = nullptr;
   uint64_t head_ = 0;
   uint64_t limit_ = 0;  // up to here is room, and no consumer is to be woken
-  uint64_t epoch_ = 0;
-  uint64_t part_ = 0;  // where the part of a burst begins that is held back
+  uint64_t part_ = 0;   // where the part of a burst begins that is held back
   events::BurstScope scope_ = events::BurstScope::kThread;
   bool holds_ = false;
 };

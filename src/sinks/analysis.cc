@@ -46,10 +46,11 @@ AnalysisResult Analysis::finish() const {
           untracked_};
 }
 
-void Analysis::consume(base::ThreadId thread, std::span<const events::Record> records) {
+void Analysis::consume(base::ThreadId thread, std::span<const events::Record> records, size_t begin,
+                       size_t end) {
   while (base::index(thread) >= threads_.size()) threads_.push_back({.weight = weight_});
   ThreadState& state = threads_[base::index(thread)];
-  for (size_t at = 0; at < records.size(); ++at) {
+  for (size_t at = begin; at < end; ++at) {
     prefetch_ahead(records, at);
     const events::Record& record = records[at];
     if (record.repeats() != 0) on_repeats(thread, state, record.repeats());

@@ -35,7 +35,12 @@ class Analysis {
   // Sets the process of the records; may precede them.
   void set_process(pid_t process) { emit(ProcessEvent{process}); }
   // Consumes the next records of one thread. The caller orders the records of different threads.
-  void consume(base::ThreadId thread, std::span<const events::Record> records);
+  void consume(base::ThreadId thread, std::span<const events::Record> records) {
+    consume(thread, records, 0, records.size());
+  }
+  // The same for the records from `begin` to `end`; those of other threads follow them.
+  void consume(base::ThreadId thread, std::span<const events::Record> records, size_t begin,
+               size_t end);
 
   // Keeps live objects, but resets all counts: for a forked child.
   void restart_counts();

@@ -14,9 +14,9 @@
 
 namespace halo::trace {
 
-// The accessors that the merge needs.
 inline bool is_marker(const Logged& event) { return event.site == uint64_t(Marker::kEpoch); }
-inline uint64_t marked_key(const Logged& event) { return event.word1; }
+// For the merge.
+inline uint64_t key_in(const Logged& event) { return is_marker(event) ? event.word1 : 0; }
 
 }  // namespace halo::trace
 
