@@ -81,7 +81,7 @@ class StreamWriter {
 
  private:
   static constexpr uint64_t kMaxHeld = channel::kStreamRecords / 2;
-  // After so many records, a consumer that sleeps is woken.
+  // After this number of records, a consumer that sleeps is woken.
   static constexpr uint64_t kWakes = channel::kStreamRecords / 4;
 
   events::Record part(uint64_t weight) const {
