@@ -15,10 +15,19 @@ from halo.commands.shared.options import add_allocator_option
 from halo.commands.shared.program import check_library, the_program, warn_of_deep_binding
 from halo.console.outcome import say
 from halo.errors import MissingPart, UsageError
-from halo.process.allocators import GLIBC, Allocator, find_allocator, under_plan
+from halo.process.allocators import (
+    GLIBC,
+    PLAN_VARIABLE,
+    Allocator,
+    alone,
+    find_allocator,
+    under_plan,
+)
 from halo.process.foreground import become
 from halo.process.target import Target, find_target
 from halo.process.watch import DEFAULT_SHARE, MAX_SHARE, Watch, watch_refusal
+from halo.recording.live import VARIABLE as RECORDABLE
+from halo.recording.live import recordable
 from halo.settings import Settings
 
 LARGEST_CHECKED = 1 << 16  # bytes: the largest object that a plan can place
@@ -27,7 +36,7 @@ LARGEST_CHECKED = 1 << 16  # bytes: the largest object that a plan can place
 class ExecCommand:
     name = "exec"
     summary = "Run a program under a plan, in place of halo's own process."
-    usage = "halo exec [OPTIONS] --plan PLAN -- PROG ARGS"
+    usage = "halo exec [OPTIONS] [--plan PLAN] -- PROG ARGS"
     examples = (
         "halo exec --plan jq.plan -- jq . large.json",
         "halo exec --plan jq.plan --allocator jemalloc --print-env",
@@ -39,7 +48,7 @@ class ExecCommand:
             type=plan_argument,
             metavar="PLAN",
             help="plan in its compact form, or a results folder: its kept plan; may be"
-            " left out with --check",
+            " left out with --check or --recordable",
         )
         add_allocator_option(
             parser, "allocator of the objects that the plan does not place", of_plan=True
@@ -56,6 +65,12 @@ class ExecCommand:
             action="store_true",
             help="use the checking runtime, which reports misuse of freed memory on standard"
             " error; without a plan it checks all objects up to 64 KiB",
+        )
+        parser.add_argument(
+            "--recordable",
+            action="store_true",
+            help="load the recorder, asleep: `halo record --pid` then records the process while it"
+            " runs",
         )
         parser.add_argument(
             "--watch",
@@ -105,23 +120,38 @@ class ExecCommand:
         allocator = _allocator(options)
         runtime = settings.checking_runtime if options.check else settings.runtime
         check_library("checking runtime" if options.check else "runtime", runtime)
-        plan = options.plan or _plan_of_all_objects(target.path if target else None)
-        watch = None if stale else _watch(options, plan)
+        plan = options.plan
+        if options.check and plan is None:
+            plan = _plan_of_all_objects(target.path if target else None)
+        watch = None if stale or plan is None else _watch(options, plan)
         beside = settings.watch if watch is not None else None
         if beside is not None:
             check_library("library of the watch", beside)
-        environment = under_plan(settings.environment, runtime, plan, allocator, beside)
+        environment = _environment(settings, runtime, plan, allocator, beside)
         more = watch.variables() if watch is not None else {}
         environment |= more
+        if options.recordable:
+            check_library("recorder", settings.native_guest)
+            environment = recordable(environment, settings.native_guest)
         if options.print_env or target is None:
-            for variable in ("LD_PRELOAD", "HALO_PLAN", *allocator.variables, *more):
-                print(f"{variable}={shlex.quote(environment[variable])}")
+            names = ("LD_PRELOAD", PLAN_VARIABLE, *allocator.variables, *more, RECORDABLE)
+            for variable in names:
+                if variable in environment:
+                    print(f"{variable}={shlex.quote(environment[variable])}")
             return 0
         if not stale:
             warn_of_deep_binding(settings, target.path)
         if beside is not None and (reason := watch_refusal(beside)):
             say(f"halo: The program runs under its plan without a watch: {reason}.")
         become(str(target.path), rest, environment)
+
+
+def _environment(
+    settings: Settings, runtime: Path, plan: Path | None, allocator: Allocator, beside: Path | None
+) -> dict[str, str]:
+    if plan is None:
+        return alone(settings.environment, allocator)
+    return under_plan(settings.environment, runtime, plan, allocator, beside)
 
 
 def _allocator(options: argparse.Namespace) -> Allocator:
@@ -139,9 +169,9 @@ def _allocator(options: argparse.Namespace) -> Allocator:
 
 
 def _check_options(options: argparse.Namespace) -> None:
-    if options.plan is None and not options.check:
+    if options.plan is None and not options.check and not options.recordable:
         raise UsageError("`halo exec` needs a plan: give it with --plan PLAN.")
-    if options.plan is None and options.print_env:
+    if options.plan is None and options.check and options.print_env:
         raise UsageError("`halo exec --check --print-env` needs a plan: give it with --plan PLAN.")
     for option in ("watch_report", "watch_share", "watch_cache", "colours"):
         if getattr(options, option) is not None and not options.watch:

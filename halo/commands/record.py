@@ -20,6 +20,7 @@ from halo.console.outcome import say
 from halo.errors import BadInput, HaloError, RecordingFailed, UsageError
 from halo.process.foreground import Ending, end_like
 from halo.process.target import Target, find_target
+from halo.recording.native import NativeProducer
 from halo.recording.parts import (
     MAX_OBJECT,
     MAX_OBJECT_OF_CONFLICTS,
@@ -42,14 +43,18 @@ if TYPE_CHECKING:
     from halo.trials.services.service import Service
 
 
+LIVE_SECONDS = 60
 FLAGS = [option for option in SINK_OPTIONS if option.flag]
 
 
 class RecordCommand:
     name = "record"
     summary = "Record a program and write a profile."
-    usage = "halo record [OPTIONS] -- PROG ARGS | halo record [OPTIONS] --trace TRACE"
-    examples = ("halo record -o jq.profile -- jq . small.json",)
+    usage = "halo record [OPTIONS] (-- PROG ARGS | --pid PID | --trace TRACE)"
+    examples = (
+        "halo record -o jq.profile -- jq . small.json",
+        "halo record --pid 4711 --seconds 30",
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         engines = "; ".join(f"{producer.name}: {producer.summary}" for producer in PRODUCERS)
@@ -66,6 +71,18 @@ class RecordCommand:
             type=Path,
             metavar="TRACE",
             help="stored trace to make the profile from, without running a program",
+        )
+        parser.add_argument(
+            "--pid",
+            type=positive,
+            metavar="PID",
+            help="process to record, which goes on; started by `halo exec --recordable`",
+        )
+        parser.add_argument(
+            "--seconds",
+            type=positive,
+            metavar="SECONDS",
+            help=f"time of the recording with --pid (default {LIVE_SECONDS}); Ctrl-C ends it, too",
         )
         parser.add_argument(
             "-o",
@@ -103,6 +120,10 @@ class RecordCommand:
         if options.contents and not options.objects:
             raise UsageError("--contents needs --objects.")
         machines = _machine_texts(options)
+        if options.pid is not None:
+            return self._live(settings, options, rest)
+        if options.seconds is not None:
+            raise UsageError("--seconds limits the recording of a process: give it with --pid PID.")
         if options.trace is not None:
             return self._stored(settings, options, machines, rest)
         name, arguments = the_program(rest, self.name)
@@ -158,6 +179,28 @@ class RecordCommand:
             sys.stdout.write((folder / "stdout").read_text(errors="replace"))
             recording = Recording(run.ending, tuple(gather_parts(folder)), run.wall)
             self._save(producer, recording, target, arguments, path)
+        _tell_next_step(settings, path)
+        return 0
+
+    def _live(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        """Records a process that goes on."""
+        from halo.files.destination import check_place
+        from halo.recording.live import find_process, record_live
+
+        if rest or options.trace is not None or options.load is not None:
+            raise UsageError("--pid records a process that runs: give it without a program.")
+        if options.engine not in (None, NativeProducer.name):
+            raise UsageError(f"--engine {options.engine} cannot record a process that runs.")
+        process, producer = find_process(settings, options.pid), NativeProducer()
+        path = options.output or Path(f"{process.target.name}.profile")
+        check_place(path)
+        producer.check(settings)
+        with workspace() as folder:
+            limits = _limits(options, {}, folder)
+            progress, seconds = ProgressLines(folder / "progress"), options.seconds or LIVE_SECONDS
+            live = record_live(settings, process, seconds, limits, folder, progress.tick)
+            recording = Recording(Ending(0, 0), tuple(live.parts), live.seconds)
+            self._save(producer, recording, process.target, list(process.arguments), path)
         _tell_next_step(settings, path)
         return 0
 

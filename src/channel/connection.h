@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "base/socket_address.h"
 #include "base/system_call.h"
 
 namespace halo::channel {
@@ -24,21 +25,26 @@ inline bool hung_up(int connection) {
   return system_call(SYS_ppoll, address_of(&one), 1, address_of(&no_wait)) == 1;
 }
 
-// To the socket at that path; negative on failure.
+// To the socket of that name (base/socket_address.h); negative on failure.
 inline int connect_to(const char* path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  uint64_t length = 0;
-  while (path[length] != 0 && length + 1 < sizeof address.sun_path) {
-    address.sun_path[length] = path[length];
-    ++length;
-  }
+  sockaddr_un address;
+  const uint64_t size = socket_address(path, address);
   const int64_t made = system_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
   if (made < 0) return -1;
-  if (system_call(SYS_connect, uint64_t(made), address_of(&address), sizeof address) == 0)
+  if (size != 0 && system_call(SYS_connect, uint64_t(made), address_of(&address), size) == 0)
     return int(made);
   close(int(made));
   return -1;
+}
+
+inline constexpr uint32_t kNoUser = UINT32_MAX;
+// Of the process at the other end, when it connected or listened; kNoUser if that is not known.
+inline uint32_t user_of_peer(int connection) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  const int64_t result = system_call(SYS_getsockopt, uint64_t(connection), SOL_SOCKET, SO_PEERCRED,
+                                     address_of(&peer), address_of(&size));
+  return result == 0 ? peer.uid : kNoUser;
 }
 
 // Sends one byte with a descriptor, or two if `second` is not negative.

@@ -21,6 +21,7 @@
 #include <string>
 #include <utility>
 
+#include "channel/connection.h"
 #include "consumer/channel_process.h"
 #include "consumer/stream_process.h"
 #include "record/listener.h"
@@ -30,6 +31,12 @@ namespace {
 
 using namespace halo::record;
 using namespace halo::consumer;
+
+// Of other users, a process could send anything to a socket without a file.
+bool is_trusted(int connection) {
+  const uid_t own = geteuid();
+  return own == 0 || halo::channel::user_of_peer(connection) == own;
+}
 
 bool is_readable(int descriptor) {
   pollfd one{descriptor, POLLIN, 0};
@@ -61,16 +68,18 @@ std::unique_ptr<RecordedProcess> recorded_process(const halo::record::Options& o
   return std::make_unique<StreamProcess>(options, std::move(reader));
 }
 
-// Serves one process to its end. `stop` becomes readable when the recording is over.
+// Serves one process to its end. `stop` becomes readable when the recording is over: the part of a
+// process that goes on is then written if `keeps` is set, else dropped.
 class Session {
  public:
-  Session(std::unique_ptr<RecordedProcess> recorded, int stop)
-      : stop_(stop), recorded_(std::move(recorded)) {}
+  Session(std::unique_ptr<RecordedProcess> recorded, int stop, bool keeps)
+      : stop_(stop), keeps_(keeps), recorded_(std::move(recorded)) {}
 
   int serve() {
     for (;;) {
       const bool connected = recorded_->connected();
       const RecordedProcess::Taken taken = recorded_->take();
+      if (keeps_ && is_readable(stop_)) return std::max(recorded_->finish() ? 0 : 1, worst_);
       if (taken != RecordedProcess::Taken::kNothing) {
         is_expected_ = false;
         if (taken == RecordedProcess::Taken::kFork && !serve_fork()) return 1;
@@ -103,24 +112,25 @@ class Session {
   }
 
   const int stop_;
+  const bool keeps_;
   int worst_ = 0;             // exit status of the consumers of forked children
   bool is_expected_ = false;  // a forked child that has sent nothing: its fork may have failed
   std::unique_ptr<RecordedProcess> recorded_;
 };
 
-int serve_connection(const halo::record::Options& options, int connection, int stop) {
+int serve_connection(const halo::record::Options& options, int connection, int stop, bool keeps) {
   try {
     Descriptors ends = receive(connection);
     ends.connection = connection;
     auto recorded = recorded_process(options, ends);
-    return recorded == nullptr ? 1 : Session(std::move(recorded), stop).serve();
+    return recorded == nullptr ? 1 : Session(std::move(recorded), stop, keeps).serve();
   } catch (const std::exception& error) {
     fprintf(stderr, "halo-consumer: %s\n", error.what());
     return 1;
   }
 }
 
-int serve(const halo::record::Options& options, int listener) {
+int serve(const halo::record::Options& options, int listener, bool keeps) {
   int stop[2], worst = 0;
   if (pipe(stop) != 0) return 1;
   for (pollfd both[2] = {{listener, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};;) {
@@ -128,12 +138,13 @@ int serve(const halo::record::Options& options, int listener) {
     if (both[0].revents != 0) {
       worst = std::max(worst, reap_children(WNOHANG));
       const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-      const pid_t made = connection >= 0 ? fork() : 0;
+      const bool is_served = connection >= 0 && is_trusted(connection);
+      const pid_t made = is_served ? fork() : 0;
       if (made < 0) worst = 1;
-      if (connection >= 0 && made == 0) {
+      if (is_served && made == 0) {
         close(stop[1]);
         close(listener);
-        _exit(serve_connection(options, connection, stop[0]));
+        _exit(serve_connection(options, connection, stop[0], keeps));
       }
       close(connection);
     }
@@ -161,5 +172,6 @@ int main(int count, char** arguments) {
   }
   puts("ready");
   fflush(stdout);
-  return serve(options, listener);
+  // A process that connects to a name, not to a file, has run before and goes on.
+  return serve(options, listener, *arguments[1] == '@');
 }

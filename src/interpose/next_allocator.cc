@@ -1,8 +1,6 @@
 // Resolves the next allocator, and the arena that serves until then.
 #include "interpose/next_allocator.h"
 
-#include <atomic>
-
 #include "interpose/listener.h"
 
 namespace halo::interpose {
@@ -10,10 +8,16 @@ namespace halo::interpose {
 namespace {
 
 NextFunctions found{};
-std::atomic<const NextFunctions*> published{nullptr};
 __attribute__((tls_model("initial-exec"))) thread_local bool resolving = false;
 
-const NextFunctions* resolve() {
+// Before the program can start threads.
+__attribute__((constructor)) void resolve_early() { next_allocator(); }
+
+}  // namespace
+
+constinit std::atomic<const NextFunctions*> detail::published{nullptr};
+
+const NextFunctions* detail::resolve() {
   if (resolving) return nullptr;
   resolving = true;
   // Threads that race here write the same values.
@@ -22,16 +26,6 @@ const NextFunctions* resolve() {
   published.store(&found, std::memory_order_release);
   resolving = false;
   return &found;
-}
-
-// Before the program can start threads.
-__attribute__((constructor)) void resolve_early() { next_allocator(); }
-
-}  // namespace
-
-const NextFunctions* next_allocator() {
-  const NextFunctions* next = published.load(std::memory_order_acquire);
-  return next != nullptr ? next : resolve();
 }
 
 }  // namespace halo::interpose

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <iterator>
+
 #include "base/system_call.h"
 #include "channel/connection.h"
 #include "native/burst/bursts.h"
@@ -34,7 +36,8 @@ int32_t own_thread() { return int32_t(system_call(SYS_gettid)); }
 
 void Engine::begin() {
   const char* path = getenv(kSocketVariable);
-  if (path == nullptr) return;
+  is_recordable_ = getenv(kRecordableVariable) != nullptr;
+  if (path == nullptr && !is_recordable_) return;
   unsetenv(kSocketVariable);  // the string stays; programs that this one executes are not recorded
   void* page = map(sizeof(uint32_t), MAP_PRIVATE | MAP_ANONYMOUS);
   if (page == nullptr) return;
@@ -46,10 +49,39 @@ void Engine::begin() {
   const char* largest = getenv(kMaxObjectVariable);
   max_object_ = largest == nullptr ? kDefaultMaxObject : strtoull(largest, nullptr, 10);
   guard_ = static_cast<uint32_t*>(page);
-  if (!connect(path)) return;
-  *guard_ = kOn;
+  if (path != nullptr && !begin_session(path) && !is_recordable_) return;
   bursts.run_natively(&Engine::notify);
   sampler.begin();
+}
+
+// Nothing is in use by threads of an earlier recording that still run: their timers have ended, or
+// they begin a stream before they use any.
+bool Engine::begin_session(const char* path) {
+  if (!connect(path)) return false;
+  for (Sampler::Kept& kept : kept_) kept = {};
+  rows_.forget();
+  session_.fetch_add(1, std::memory_order_relaxed);
+  std::atomic_ref(*guard_).store(kOn, std::memory_order_release);
+  return true;
+}
+
+// Threads that are just writing go on in memory that no process reads.
+void Engine::end_session() {
+  uint32_t expected = kOn;
+  if (!std::atomic_ref(*guard_).compare_exchange_strong(expected, kOff)) return;
+  map(channel::kStreamsBytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, memory_);
+  channel::close(connection_);
+}
+
+void Engine::request(uint64_t max_object) {
+  if (!is_recordable_ || is_on() || is_restricted()) return;
+  char name[] = "@halo-0000000000";
+  char* digit = std::end(name) - 1;
+  for (auto rest = uint32_t(system_call(SYS_getpid)); rest != 0; rest /= 10)
+    *--digit += char(rest % 10);
+  max_object_ = max_object;
+  Sampler::begin_gently();
+  begin_session(name);
 }
 
 void Engine::mark_heap(uint64_t address, uint64_t size) {
@@ -62,10 +94,13 @@ void Engine::mark_heap(uint64_t address, uint64_t size) {
 bool Engine::connect(const char* path) {
   connection_ = channel::connect_to(path);
   if (connection_ < 0) return false;
-  const int memory = make_streams();
+  const uint32_t user = channel::user_of_peer(connection_);
+  const bool is_trusted = user == 0 || user == uint32_t(system_call(SYS_geteuid));
+  const int memory = is_trusted ? make_streams() : -1;
   const bool good =
       memory >= 0 && map_streams(memory) && channel::send_descriptors(connection_, memory);
   if (memory >= 0) channel::close(memory);
+  if (!good) channel::close(connection_);
   return good;
 }
 
@@ -92,7 +127,7 @@ bool Engine::map_streams(int descriptor) {
 
 bool Engine::lost() {
   if (engine.is_on() && !channel::hung_up(engine.connection_)) return false;
-  *engine.guard_ = kOff;
+  engine.end_session();
   return true;
 }
 
@@ -100,12 +135,15 @@ Thread* Engine::enter() {
   if (!is_on()) return nullptr;
   Thread& thread = current;
   if (thread.busy) return nullptr;
-  if (!thread.writer.good() && !take_stream(thread)) return nullptr;
+  if (thread.session != session_.load(std::memory_order_relaxed) && !take_stream(thread))
+    return nullptr;
   return &thread;
 }
 
 bool Engine::take_stream(Thread& thread) {
-  if (thread.refused) return false;
+  const uint32_t session = session_.load(std::memory_order_acquire);
+  if (thread.refused == session) return false;
+  thread = {};
   const Busy busy(thread);
   channel::StreamsHeader& header = channel::streams_header(memory_);
   const int32_t own = own_thread();
@@ -128,9 +166,10 @@ bool Engine::take_stream(Thread& thread) {
     thread.writer.begin(header, stream, channel::stream_records(memory_, at), lost,
                         Sampler::weight);
     thread.is_new = sampler.begin_thread(kept_[at]);
+    thread.session = session;
     return true;
   }
-  thread.refused = true;
+  thread.refused = session;
   return false;
 }
 
@@ -153,10 +192,14 @@ void Engine::code_unmapped() {
 }
 
 void Engine::stop() {
-  if (!is_on()) return;
+  if (guard_ == nullptr) return;
+  if (!is_on()) {
+    *guard_ = kStopped;
+    return;
+  }
   read_code();
   Sampler::end_thread();
-  *guard_ = kOff;
+  *guard_ = kStopped;
 }
 
 void Engine::before_fork() {
@@ -193,14 +236,14 @@ void Engine::after_fork_in_parent() {
 }
 
 void Engine::after_fork_in_child() {
+  sampler.after_fork();
   if (child_connection_ < 0) return;  // not recorded: the guard is zero
   channel::close(connection_);
   channel::close(consumer_end_);
   connection_ = child_connection_;
   child_connection_ = consumer_end_ = -1;
   current = Thread{};
-  for (Sampler::Kept& kept : kept_) kept.timer = 0;  // the parent's
-  sampler.after_fork();
+  for (Sampler::Kept& kept : kept_) kept = {};  // the parent's
   const bool good = map_streams(child_memory_);
   channel::close(child_memory_);
   child_memory_ = -1;

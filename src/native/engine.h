@@ -17,14 +17,17 @@ namespace halo::native {
 inline constexpr char kSocketVariable[] = "HALO_NATIVE_SOCKET";
 // The size of the largest tracked object in bytes.
 inline constexpr char kMaxObjectVariable[] = "HALO_NATIVE_MAX_OBJECT";
+// If it is set, this process and those that it executes can be recorded later (Engine::request).
+inline constexpr char kRecordableVariable[] = "HALO_RECORDABLE";
 
 // The state of a thread. Constant-initialised; `writer` is good once the thread has a stream.
 struct Thread {
+  uint32_t session = 0;  // in which it has its stream
   StreamWriter writer;
   StackWalk stack;
   SentStacks sent;
   bool busy = false;
-  bool refused = false;  // there was no stream for it
+  uint32_t refused = 0;  // the session in which there was no stream for it
   bool is_new = false;   // it has had no burst yet
 };
 
@@ -44,9 +47,17 @@ class Engine {
  public:
   // Connects, if the environment asks for a recording. Called before any other member.
   void begin();
+  // Connects to the consumer at the abstract socket "halo-" with the process' number in ten digits,
+  // unless the process is recorded already. `max_object`: bytes. For signal handlers.
+  void request(uint64_t max_object);
   // Whether this process is recorded. A child that fork() did not make has a state of its own at
   // once: it shares the memory of the streams, but is not recorded.
-  bool is_on() const { return guard_ != nullptr && *guard_ == kOn; }
+  bool is_on() const { return guard() == kOn; }
+
+  // Whether its consumer is gone: it is not recorded any more.
+  static bool lost();
+  // Whether the program may have restricted its own system calls.
+  bool is_restricted() const { return guard() == kStopped; }
 
   // The calling thread, with a stream; null if there is none for it, or it is busy.
   Thread* enter();
@@ -64,7 +75,7 @@ class Engine {
   void code_unmapped();
   // The program makes memory executable that is not of a file.
   void code_generated() { notify(channel::StreamKind::kMakesCode, false); }
-  // This process is not recorded any more.
+  // This process is never recorded any more.
   void stop();
   // Called around a fork, in the forking thread.
   void before_fork();
@@ -72,23 +83,29 @@ class Engine {
   void after_fork_in_child();
 
  private:
-  static constexpr uint32_t kOff = 0, kOn = 1;
+  static constexpr uint32_t kOff = 0, kOn = 1, kStopped = 2;
   static constexpr int kRegionShift = 20;
   static constexpr uint64_t kRegions = uint64_t{1} << (47 - kRegionShift);
 
+  uint32_t guard() const {
+    return guard_ == nullptr ? kOff : std::atomic_ref(*guard_).load(std::memory_order_acquire);
+  }
+  bool begin_session(const char* path);
+  void end_session();
   bool connect(const char* path);
   // A descriptor of streams; negative on failure.
   static int make_streams();
   bool map_streams(int descriptor);
   bool take_stream(Thread& thread);
-  static bool lost();
   // Sends a record of that kind; `waits`: until it is consumed.
   static void notify(channel::StreamKind kind, bool waits);
 
-  uint32_t* guard_ = nullptr;  // kOn; in a page that a child sees as zeroes (MADV_WIPEONFORK)
-  uint8_t* heap_ = nullptr;    // by MiB: 1 if it has ever contained a tracked object
-  uint64_t max_object_ = 0;    // bytes
-  void* memory_ = nullptr;     // of the streams; a forked child maps its own at the same address
+  uint32_t* guard_ = nullptr;         // in a page that a child sees as zeroes (MADV_WIPEONFORK)
+  std::atomic<uint32_t> session_{0};  // the number of recordings so far
+  bool is_recordable_ = false;
+  uint8_t* heap_ = nullptr;  // by MiB: 1 if it has ever contained a tracked object
+  uint64_t max_object_ = 0;  // bytes
+  void* memory_ = nullptr;   // of the streams; a forked child maps its own at the same address
   int connection_ = -1;
   int child_memory_ = -1, child_connection_ = -1, consumer_end_ = -1;
   struct Stacks {

@@ -71,7 +71,7 @@ void put_alloc(Thread& thread, Kind then, void* address, size_t size, uint64_t s
   writer.publish();
 }
 
-void report_alloc(Kind then, void* address, size_t size, uint64_t slot) {
+[[gnu::noinline]] void report_alloc(Kind then, void* address, size_t size, uint64_t slot) {
   Thread* thread = engine.enter();
   if (thread == nullptr) return;
   put_alloc(*thread, then, address, size, slot);
@@ -81,7 +81,7 @@ void report_alloc(Kind then, void* address, size_t size, uint64_t slot) {
   }
 }
 
-void report(Kind kind, void* address) {
+[[gnu::noinline]] void report(Kind kind, void* address) {
   Thread* thread = engine.enter();
   if (thread == nullptr) return;
   const Busy busy(*thread);
@@ -94,16 +94,20 @@ void report(Kind kind, void* address) {
 }
 
 void alloc(void* address, size_t size, uint64_t slot) {
-  report_alloc(Kind::kAlloc, address, size, slot);
+  if (engine.is_on()) report_alloc(Kind::kAlloc, address, size, slot);
 }
 void aligned(void* address, size_t size, uint64_t slot) {
-  report_alloc(Kind::kAligned, address, size, slot);
+  if (engine.is_on()) report_alloc(Kind::kAligned, address, size, slot);
 }
 void reallocated(void* address, size_t size, uint64_t slot) {
-  report_alloc(Kind::kReallocated, address, size, slot);
+  if (engine.is_on()) report_alloc(Kind::kReallocated, address, size, slot);
 }
-void free_object(void* address) { report(Kind::kFree, address); }
-void revive(void* address) { report(Kind::kRevive, address); }
+void free_object(void* address) {
+  if (engine.is_on()) report(Kind::kFree, address);
+}
+void revive(void* address) {
+  if (engine.is_on()) report(Kind::kRevive, address);
+}
 
 void prepare_fork() { engine.before_fork(); }
 

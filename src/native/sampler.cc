@@ -76,8 +76,13 @@ uint64_t nanoseconds(uint64_t cycles) {
 // ns.
 constinit std::atomic<bool> is_first{true};
 constinit std::atomic<uint64_t> cost_of_all{0};
+// All bursts are as short and as far apart as the later ones.
+constinit std::atomic<bool> is_gentle{false};
 
-bool is_young() { return cost_of_all.load(std::memory_order_relaxed) < Sampler::kFirstCost; }
+bool is_young() {
+  return !is_gentle.load(std::memory_order_relaxed) &&
+         cost_of_all.load(std::memory_order_relaxed) < Sampler::kFirstCost;
+}
 
 // Between half and one and a half of the delay, so that no period of the program is met always.
 void arm(uint64_t delay) {
@@ -89,7 +94,8 @@ void arm(uint64_t delay) {
 }
 
 void on_timer(ucontext_t& interrupted) {
-  if (!engine.is_on()) return;
+  if (engine.is_restricted()) return;
+  if (Engine::lost()) return Sampler::end_thread();
   Thread* thread = engine.enter();
   if (thread == nullptr) return arm(kShortDelay);
   const uint64_t words = timer.begins_now ? kFirstWords : is_young() ? kEarlyWords : kLaterWords;
@@ -188,11 +194,17 @@ void Sampler::begin() {
   first_cycle = Bursts::cycles();
   first_time = real_time();
   if (!bursts.begin(send, changed, true)) return;
-  is_on_ = watch_signals(on_timer);
+  is_on_ = watch_signals(on_timer, [](uint64_t max_object) { engine.request(max_object); });
+}
+
+void Sampler::begin_gently() {
+  is_first.store(false, std::memory_order_relaxed);
+  is_gentle.store(true, std::memory_order_relaxed);
 }
 
 bool Sampler::begin_thread(Kept& kept) {
   if (!is_on_) return false;
+  end_thread();  // of an earlier recording
   bursts.adopt(kept.burst);
   if (kept.timer != 0) system_call(SYS_timer_delete, uint64_t(kept.timer - 1));
   kept.timer = 0;

@@ -18,6 +18,8 @@ class Sampler {
   static constexpr uint64_t kFirstCost = 30'000'000;  // ns of processor time
 
   void begin();
+  // For a recording that begins later: the first bursts are as short as all others.
+  static void begin_gently();
   // What the threads of a stream need, one after the other.
   struct Kept {
     int32_t timer = 0;  // its number plus one; 0: none

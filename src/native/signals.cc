@@ -22,6 +22,7 @@ using SetMask = int (*)(int, const sigset_t*, sigset_t*);
 constinit SetAction next_sigaction = nullptr;
 constinit SetMask next_sigprocmask = nullptr, next_pthread_sigmask = nullptr;
 constinit halo::native::TimerHandler timer_handler = nullptr;
+constinit halo::native::RequestHandler request_handler = nullptr;
 
 // The program's actions for the signals that have handlers of ours. A handler that runs while its
 // action changes may be either.
@@ -97,13 +98,16 @@ void on_timer_signal(int signal, siginfo_t* info, void* context) {
     calls_left.fetch_add(1, std::memory_order_release);
     return;
   }
-  if (info->si_code == SI_TIMER && info->si_ptr == halo::native::timer_value()) {
+  const auto value = reinterpret_cast<uint64_t>(info->si_ptr);
+  const bool is_timer = info->si_code == SI_TIMER && info->si_ptr == halo::native::timer_value();
+  const bool is_request = info->si_code == SI_QUEUE && value >> 32 == halo::native::kRequest;
+  if (is_timer || is_request) {
     auto& interrupted = *static_cast<ucontext_t*>(context);
     if (!other_waits(interrupted)) {
       make_call_again(interrupted);
       halo::native::bursts.make_call_again(interrupted);
     }
-    return timer_handler(interrupted);
+    return is_timer ? timer_handler(interrupted) : request_handler(uint32_t(value));
   }
   const struct sigaction action = actions[signal];
   if (is_handled(action)) call(action, signal, info, context);
@@ -202,7 +206,7 @@ void leave_call_of(pid_t thread) {
   }
 }
 
-bool watch_signals(TimerHandler on_timer) {
+bool watch_signals(TimerHandler on_timer, RequestHandler on_request) {
   if (!find_next()) return false;
   struct sigaction action{};
   if (next_sigaction(kTimerSignal, nullptr, &actions[kTimerSignal]) != 0) return false;
@@ -210,6 +214,7 @@ bool watch_signals(TimerHandler on_timer) {
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   bits(action.sa_mask) = ~uint64_t{0};
   timer_handler = on_timer;
+  request_handler = on_request;
   return next_sigaction(kTimerSignal, &action, nullptr) == 0;
 }
 

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <fstream>
 
+#include "base/socket_address.h"
+
 namespace halo::record {
 
 namespace {
@@ -16,15 +18,14 @@ constexpr int kBacklog = 128;
 }  // namespace
 
 int listen_at(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
+  sockaddr_un address;
+  const uint64_t size = socket_address(path.c_str(), address);
+  if (size == 0) {
     errno = ENAMETOOLONG;
     return -1;
   }
-  path.copy(address.sun_path, path.size());
   const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+  if (bind(listener, reinterpret_cast<const sockaddr*>(&address), socklen_t(size)) != 0 ||
       listen(listener, kBacklog) != 0)
     return -1;
   return listener;

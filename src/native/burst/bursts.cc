@@ -135,7 +135,7 @@ BurstThread* Bursts::thread_state() {
 }
 
 void Bursts::adopt(BurstThread*& former) {
-  own_words.thread = former;
+  if (own_words.thread == nullptr) own_words.thread = former;
   former = thread_state();
   if (former != nullptr) former->is_over = false;
 }

@@ -1,0 +1,131 @@
+"""Records a process that runs already, and goes on: its library connects when a signal asks."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from halo.errors import RecordingFailed, UsageError
+from halo.process.allocators import preload
+from halo.process.target import Target
+from halo.recording.listener import listening
+from halo.recording.native import refuse_exact
+from halo.recording.parts import Limits, gather_parts
+from halo.recording.progress import read_progress
+from halo.recording.valgrind import consumer_command
+from halo.settings import Settings
+
+VARIABLE = "HALO_RECORDABLE"
+# As in src/native/signals.h.
+SIGNAL, REQUEST = 60, 0x4F4C4148
+ANSWER_SECONDS = 5.0  # a machine may be busy
+TICK_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class LiveRecording:
+    """The parts of the processes, and for how long they were recorded."""
+
+    parts: Sequence[Path]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process that can be recorded."""
+
+    number: int
+    target: Target
+    arguments: Sequence[str]
+
+
+def recordable(environment: Mapping[str, str], library: Path) -> dict[str, str]:
+    """The environment in which a program, and those that it executes, can be recorded later."""
+    return {**preload(environment, [library]), VARIABLE: "1"}
+
+
+def find_process(settings: Settings, number: int) -> Process:
+    """Raises `UsageError` unless the process can be recorded."""
+    folder = Path("/proc") / str(number)
+    try:
+        mapped = (folder / "maps").read_text(errors="replace")
+        status = (folder / "status").read_text(errors="replace")
+        program = Path(os.readlink(folder / "exe"))
+        arguments = (folder / "cmdline").read_bytes().split(b"\0")[1:-1]
+    except PermissionError:
+        raise UsageError(f"Process {number} is of another user: run halo as that one.") from None
+    except OSError:
+        raise UsageError(f"There is no process {number}.") from None
+    library = settings.native_guest
+    if not _is_loaded(mapped, library):
+        raise UsageError(
+            f"Process {number} ({program.name}) was not started with this recorder: start it with"
+            f" {settings.command} exec --recordable -- {program.name}"
+        )
+    if not _catches(status, SIGNAL):
+        raise UsageError(f"Process {number} ({program.name}) allows no bursts, as it has said.")
+    target = Target(program, program.name)
+    return Process(number, target, [os.fsdecode(it) for it in arguments])
+
+
+def _is_loaded(mapped: str, library: Path) -> bool:
+    places = {line.split(maxsplit=5)[5] for line in mapped.splitlines() if library.name in line}
+    return any(Path(place) == library.resolve() for place in places)
+
+
+def _catches(status: str, number: int) -> bool:
+    for line in status.splitlines():
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+    return False
+
+
+def record_live(
+    settings: Settings,
+    process: Process,
+    seconds: float,
+    limits: Limits,
+    folder: Path,
+    tick: Callable[[], None],
+) -> LiveRecording:
+    """Records for that time, until the process ends, or until Ctrl-C."""
+    refuse_exact(limits)
+    consumer = consumer_command(settings, limits, folder)
+    consumer[1] = f"@halo-{process.number:010}"
+    begin = time.monotonic()
+    with listening(consumer, settings.environment, RecordingFailed), suppress(KeyboardInterrupt):
+        _request(process, limits.max_object)
+        _await(process, folder)
+        while time.monotonic() - begin < seconds and _runs(process):
+            time.sleep(TICK_SECONDS)
+            tick()
+    return LiveRecording(gather_parts(folder), time.monotonic() - begin)
+
+
+def _request(process: Process, max_object: int) -> None:
+    library = ctypes.CDLL(None, use_errno=True)
+    value = ctypes.c_void_p(REQUEST << 32 | max_object)
+    if library.sigqueue(process.number, SIGNAL, value) != 0:
+        reason = os.strerror(ctypes.get_errno())
+        raise RecordingFailed(f"Process {process.number} cannot be asked: {reason}.")
+
+
+def _await(process: Process, folder: Path) -> None:
+    """Until its first records have come."""
+    end = time.monotonic() + ANSWER_SECONDS
+    while read_progress(folder / "progress") is None:
+        if time.monotonic() > end:
+            raise RecordingFailed(
+                f"Process {process.number} did not answer: is it being recorded already, or is it"
+                " stopped?"
+            )
+        time.sleep(TICK_SECONDS)
+
+
+def _runs(process: Process) -> bool:
+    return (Path("/proc") / str(process.number)).exists()
