@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -34,7 +33,7 @@ class Cost(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What the plugin saw of one path: how many operations had which cost."""
+    """What the counter saw of one path: how many operations had which cost."""
 
     path: str
     times: int
@@ -55,15 +54,13 @@ class Unsteady(Exception):
 def run_counted(
     build: Path, folder: Path, *arguments: str, env: Mapping[str, str] | None = None
 ) -> tuple[list[Counted], str]:
-    """Runs the counted program under QEMU; its counts and what it printed."""
+    """Runs the counted program; its counts and what it printed."""
     counts = folder / "counts"
-    variables = [part for name, value in (env or {}).items() for part in ("-E", f"{name}={value}")]
-    plugin = build / "lib" / "libgolden-counter.so"
+    variables = [f"{name}={value}" for name, value in (env or {}).items()]
     done = subprocess.run(
         [
-            *(os.environ.get("HALO_QEMU") or "qemu-x86_64", *variables),
-            *("-plugin", f"{plugin},out={counts}"),
-            *(str(build / "bin" / "golden-fast-paths"), *arguments),
+            *(str(build / "bin" / "golden-counter"), str(counts)),
+            *("env", *variables, str(build / "bin" / "golden-fast-paths"), *arguments),
         ],
         check=True,
         stdout=subprocess.PIPE,

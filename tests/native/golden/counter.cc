@@ -1,19 +1,29 @@
-// The QEMU plugin that counts executed instructions between two markers inside one range of code.
+// Counts executed instructions between two markers inside one range of code, of a program that it
+// executes one instruction at a time.
+//
+// golden-counter OUT PROGRAM ARGUMENTS...
+//
+// At the end it writes to OUT a line for each path and each of its costs: path, number of runs,
+// instructions, loads, stores, branches. Its exit status is the program's.
+#include <Zydis/Zydis.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <compare>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <map>
-#include <string>
-#include <string_view>
+#include <unordered_map>
 
 #include "golden/markers.h"
-#include "qemu/qemu_plugin_api.h"
-#include "x86/instruction.h"
 
-// At the end it writes to `out=FILE` a line for each path and each of its costs: path, number of
-// runs, instructions, loads, stores, branches.
 namespace {
 
 using halo::golden::Marker;
@@ -25,105 +35,184 @@ struct Cost {
   auto operator<=>(const Cost&) const = default;
 };
 
-// The program has one thread, so no locks are needed.
-std::string out;
-std::uint64_t text_begin = 0, text_end = 0;
-bool counting = false;
-std::uint64_t path = 0;
-Cost cost{};
-std::array<std::map<Cost, std::uint64_t>, path_count> taken;
-
-// An instruction's address, and whether it is a branch, packed into the callbacks' pointer
-// argument.
-struct Site {
-  static void* pack(std::uint64_t address, bool branch) {
-    return reinterpret_cast<void*>(address << 1 | (branch ? 1u : 0u));
-  }
-  explicit Site(void* packed) : bits(reinterpret_cast<std::uint64_t>(packed)) {}
-  bool counts() const { return counting && bits >> 1 >= text_begin && bits >> 1 < text_end; }
-  bool branch() const { return (bits & 1) != 0; }
-  std::uint64_t bits;
+struct Instruction {
+  bool is_system_call;
+  Cost cost;
 };
 
-void on_instruction(unsigned, void* packed) {
-  const Site site(packed);
-  if (!site.counts()) return;
-  ++cost.instructions;
-  if (site.branch()) ++cost.branches;
+[[noreturn]] void fail(const char* what) {
+  std::perror(what);
+  std::exit(1);
 }
 
-// Registered for loads and stores together: QEMU 7.2 confuses them if only one kind is requested.
-void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t, void* packed) {
-  if (!Site(packed).counts()) return;
-  ++(qemu_plugin_mem_is_store(info) ? cost.stores : cost.loads);
+using Bytes = std::array<std::uint8_t, ZYDIS_MAX_INSTRUCTION_LENGTH>;
+
+bool accesses_memory(const ZydisDecodedInstruction& instruction,
+                     const ZydisDecodedOperand& operand) {
+  return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.type == ZYDIS_MEMOP_TYPE_MEM &&
+         instruction.meta.category != ZYDIS_CATEGORY_PREFETCH &&
+         instruction.meta.category != ZYDIS_CATEGORY_WIDENOP;
 }
 
-bool is_branch(qemu_plugin_insn* insn) {
-  using halo::x86::Flow;
-  const auto* bytes = static_cast<const std::uint8_t*>(qemu_plugin_insn_data(insn));
-  const Flow flow = halo::x86::inspect({bytes, qemu_plugin_insn_size(insn)}).flow;
-  return flow == Flow::kJump || flow == Flow::kCall || flow == Flow::kReturn;
-}
-
-void on_translate(qemu_plugin_id_t, qemu_plugin_tb* block) {
-  for (std::size_t at = 0; at < qemu_plugin_tb_n_insns(block); ++at) {
-    qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(block, at);
-    void* site = Site::pack(qemu_plugin_insn_vaddr(insn), is_branch(insn));
-    qemu_plugin_register_vcpu_insn_exec_cb(insn, on_instruction, QEMU_PLUGIN_CB_NO_REGS, site);
-    qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                     site);
+// Of the first instruction in the bytes: accesses have at most 8 bytes each.
+Instruction instruction_of(const Bytes& bytes) {
+  ZydisDecoder decoder;
+  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  ZydisDecodedInstruction decoded;
+  std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &decoded,
+                                           operands.data()))) {
+    std::fputs("golden-counter: an unknown instruction\n", stderr);
+    std::exit(1);
   }
-}
-
-void on_syscall(qemu_plugin_id_t, unsigned, std::int64_t number, std::uint64_t marker,
-                std::uint64_t a, std::uint64_t b, std::uint64_t, std::uint64_t, std::uint64_t,
-                std::uint64_t, std::uint64_t) {
-  if (number != halo::golden::marker_call) return;
-  switch (static_cast<Marker>(marker)) {
-    case Marker::text:
-      text_begin = a;
-      text_end = b;
-      return;
-    case Marker::begin:
-      path = a;
-      cost = {};
-      counting = path < path_count;
-      return;
-    case Marker::end:
-      if (counting) ++taken[path][cost];
-      counting = false;
-      return;
+  Cost cost{.instructions = 1, .loads = 0, .stores = 0, .branches = 0};
+  for (unsigned i = 0; i < decoded.operand_count; ++i) {
+    const ZydisDecodedOperand& operand = operands[i];
+    if (!accesses_memory(decoded, operand)) continue;
+    const std::uint64_t accesses = (operand.size + 63u) / 64;
+    if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) cost.loads += accesses;
+    if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) cost.stores += accesses;
   }
+  switch (decoded.meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+    case ZYDIS_CATEGORY_UNCOND_BR:
+    case ZYDIS_CATEGORY_CALL:
+    case ZYDIS_CATEGORY_RET:
+      cost.branches = 1;
+      break;
+    default:
+      break;
+  }
+  return {decoded.mnemonic == ZYDIS_MNEMONIC_SYSCALL, cost};
 }
 
-void on_exit(qemu_plugin_id_t, void*) {
-  std::FILE* file = std::fopen(out.c_str(), "w");
-  if (file == nullptr) return std::perror(out.c_str());
-  for (std::size_t i = 0; i < path_count; ++i)
-    for (const auto& [each, times] : taken[i])
-      std::fprintf(file, "%s %lu %lu %lu %lu %lu\n", path_names[i], times, each.instructions,
-                   each.loads, each.stores, each.branches);
-  std::fclose(file);
-}
+// The program, which has one thread.
+class Program {
+ public:
+  explicit Program(pid_t process) : process_(process) {}
+
+  // Returns its exit status.
+  int run() {
+    int status = wait();
+    ptrace(PTRACE_SETOPTIONS, process_, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+    while (WIFSTOPPED(status)) {
+      int signal = WSTOPSIG(status);
+      const bool is_call = signal == (SIGTRAP | kOfSystemCall);
+      if (is_call || signal == SIGTRAP) signal = 0;
+      const bool begins_call = is_call && enters_call();
+      const bool steps = counting_ && !begins_call && count_next();
+      ptrace(steps ? PTRACE_SINGLESTEP : PTRACE_SYSCALL, process_, 0, signal);
+      status = wait();
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  }
+
+  void write(const char* out) const {
+    std::FILE* file = std::fopen(out, "w");
+    if (file == nullptr) fail(out);
+    for (std::size_t i = 0; i < path_count; ++i)
+      for (const auto& [each, times] : taken_[i])
+        std::fprintf(file, "%s %lu %lu %lu %lu %lu\n", path_names[i], times, each.instructions,
+                     each.loads, each.stores, each.branches);
+    std::fclose(file);
+  }
+
+ private:
+  static constexpr int kOfSystemCall = 0x80;  // PTRACE_O_TRACESYSGOOD
+
+  int wait() const {
+    int status = 0;
+    if (waitpid(process_, &status, 0) != process_) fail("waitpid");
+    return status;
+  }
+
+  // Whether the program enters a system call, and does not leave one. Takes markers.
+  bool enters_call() {
+    __ptrace_syscall_info info{};
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, process_, sizeof info, &info) <= 0) fail("ptrace");
+    if (info.op != PTRACE_SYSCALL_INFO_ENTRY) return false;
+    if (info.entry.nr == halo::golden::marker_call)
+      take(static_cast<Marker>(info.entry.args[0]), info.entry.args[1], info.entry.args[2]);
+    return true;
+  }
+
+  void take(Marker marker, std::uint64_t a, std::uint64_t b) {
+    switch (marker) {
+      case Marker::text:
+        text_begin_ = a;
+        text_end_ = b;
+        return;
+      case Marker::begin:
+        path_ = a;
+        cost_ = {};
+        counting_ = path_ < path_count;
+        return;
+      case Marker::end:
+        if (counting_) ++taken_[path_][cost_];
+        counting_ = false;
+        return;
+    }
+  }
+
+  // Counts the next instruction. Returns false if it is a system call.
+  bool count_next() {
+    user_regs_struct registers{};
+    if (ptrace(PTRACE_GETREGS, process_, 0, &registers) != 0) fail("ptrace");
+    const Instruction& next = instruction_at(registers.rip);
+    if (registers.rip >= text_begin_ && registers.rip < text_end_) {
+      cost_.instructions += next.cost.instructions;
+      cost_.loads += next.cost.loads;
+      cost_.stores += next.cost.stores;
+      cost_.branches += next.cost.branches;
+    }
+    return !next.is_system_call;
+  }
+
+  const Instruction& instruction_at(std::uint64_t address) {
+    const auto [entry, is_new] = known_.try_emplace(address);
+    if (is_new) entry->second = read_instruction(address);
+    return entry->second;
+  }
+
+  // At the end of a mapping there may be fewer bytes than the longest instruction has.
+  Instruction read_instruction(std::uint64_t address) const {
+    Bytes bytes{};
+    constexpr std::uint64_t page = 4096;
+    const std::uint64_t first = std::min<std::uint64_t>(bytes.size(), page - address % page);
+    const iovec to{bytes.data(), bytes.size()};
+    const std::array<iovec, 2> from{
+        iovec{reinterpret_cast<void*>(address), first},
+        iovec{reinterpret_cast<void*>(address + first), bytes.size() - first}};
+    if (process_vm_readv(process_, &to, 1, from.data(), from.size(), 0) <= 0)
+      fail("process_vm_readv");
+    return instruction_of(bytes);
+  }
+
+  const pid_t process_;
+  std::uint64_t text_begin_ = 0, text_end_ = 0;
+  bool counting_ = false;
+  std::uint64_t path_ = 0;
+  Cost cost_{};
+  std::array<std::map<Cost, std::uint64_t>, path_count> taken_;
+  std::unordered_map<std::uint64_t, Instruction> known_;  // by address
+};
 
 }  // namespace
 
-extern "C" {
-
-__attribute__((visibility("default"))) int qemu_plugin_version = 1;
-
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
-                                                               const qemu_info_t*, int argc,
-                                                               char** argv) {
-  const std::string_view argument = argc == 1 ? argv[0] : "";
-  if (!argument.starts_with("out=")) {
-    std::fputs("golden-counter: needs the one argument out=FILE\n", stderr);
-    return 1;
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fputs("usage: golden-counter OUT PROGRAM ARGUMENTS...\n", stderr);
+    return 2;
   }
-  out = argument.substr(4);
-  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-  qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-  qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
-  return 0;
-}
+  const pid_t child = fork();
+  if (child < 0) fail("fork");
+  if (child == 0) {
+    if (ptrace(PTRACE_TRACEME) != 0) fail("ptrace");
+    execvp(argv[2], argv + 2);
+    fail(argv[2]);
+  }
+  Program program(child);
+  const int status = program.run();
+  program.write(argv[1]);
+  return status;
 }

@@ -1,5 +1,5 @@
-// The messages of the program to the counting plugin: a system call that no kernel has, so natively
-// it has no effect.
+// The messages of the program to its counter: a system call that no kernel has, so without a
+// counter it has no effect.
 #pragma once
 
 #include <cstddef>

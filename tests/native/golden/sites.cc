@@ -33,6 +33,8 @@ HALO_SITE("site_frame_4", "site_frame_3");
 
 HALO_FUNCTION("known_work",
               "push %rbx\n"
+              "prefetcht0 (%rdi)\n"
+              "nopw (%rdi)\n"
               "mov (%rdi), %rax\n"
               "addq $1, (%rdi)\n"
               "lock addq $1, (%rdi)\n"
