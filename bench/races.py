@@ -93,7 +93,7 @@ class Tally:
 def record_program(settings: Settings, name: str, rounds: int, folder: Path) -> Recorded:
     job, _ = prepare(settings, find_bundled(settings, name))
     options = Options(trials=7, results=folder, environment=settings.environment)
-    findings = Findings(name, {}, describe_machine(settings))
+    findings = Findings(name, {}, describe_machine())
     variants = [one for one in choose_variants([]) if one.strategy not in ASKED]
     variants = [one for one in variants if not one.has_hints]
     with Session(settings, options, findings, Reporter(name)) as session:

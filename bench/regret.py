@@ -110,7 +110,7 @@ def measure_all(
     environment = {**settings.environment, **bundled.env}
     further = [find_allocator(it) for it in libraries]
     options = Options(trials=rounds, results=scratch, environment=environment, allocators=further)
-    findings = Findings(name, {}, describe_machine(settings))
+    findings = Findings(name, {}, describe_machine())
     with Session(settings, options, findings, Reporter(name)) as session:
         check_program(session, [job])
         alone = {it.name: it for it in with_settings(session.allocators)}

@@ -57,7 +57,7 @@ def run(settings: Settings, given: argparse.Namespace, folder: Path) -> int:
     """The number of races with a claim."""
     job = Job(find_target(given.command[0], settings.environment), tuple(given.command[1:]))
     options = Options(trials=0, results=folder, environment=settings.environment)
-    findings = Findings(job.target.name, {}, describe_machine(settings))
+    findings = Findings(job.target.name, {}, describe_machine())
     with Session(settings, options, findings, Reporter(job.target.name)) as session:
         check_program(session, [job])
         alone = session.alone(find_allocator(given.allocator))

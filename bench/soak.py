@@ -63,7 +63,7 @@ DRAWN: Mapping[str, Plan] = {
 class Case:
     """A program and its script; `processes` of a run at least must do their work in the groups.
 
-    `recorded` is false if the recorder cannot run the program.
+    If `recorded` is false, every small object is drawn a pool.
     """
 
     name: str

@@ -35,7 +35,7 @@ class Unsuitable(HaloError):
 
 
 class MissingPart(HaloError):
-    """A required part is missing on this machine: QEMU, an allocator, a part of halo's build."""
+    """A required part is missing on this machine: an allocator, a part of halo's build."""
 
     exit_status = 114
 

@@ -38,7 +38,6 @@ class Settings:
     repository: Path
     build: Path
     bench: Path
-    qemu: str
     engine_name: str
     debug: bool
     environment: Mapping[str, str]
@@ -56,10 +55,6 @@ class Settings:
     def watch(self) -> Path:
         """The library that watches the spans of the runtime."""
         return self.build / "lib" / "libhalo-watch.so"
-
-    @property
-    def recorder(self) -> Path:
-        return self.build / "lib" / "libhalo-recorder.so"
 
     @property
     def engine(self) -> Path:
@@ -181,7 +176,6 @@ def read_settings() -> Settings:
         repository=repository,
         build=Path(environment.get("HALO_BUILD") or build).absolute(),
         bench=Path(environment.get("HALO_BENCH") or repository / "bench").absolute(),
-        qemu=environment.get("HALO_QEMU") or "qemu-x86_64",
         engine_name=environment.get("HALO_ENGINE", ""),
         debug=environment.get("HALO_DEBUG", "") not in ("", "0"),
         environment=environment,

@@ -2,7 +2,7 @@
 # have different names, and the first that is installed or available counts.
 # shellcheck shell=bash disable=SC2034
 build_packages=(
-  g++ cmake ninja-build binutils python3 python3-venv qemu-user valgrind
+  g++ cmake ninja-build binutils python3 python3-venv valgrind
   libjemalloc2 'libmimalloc2.0|libmimalloc3' 'libtcmalloc-minimal4|libtcmalloc-minimal4t64'
   libgtest-dev libunwind-dev libjsmn-dev libzydis-dev clang-19 llvm-19 llvm-19-dev libzstd-dev libxxhash-dev
 )

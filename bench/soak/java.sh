@@ -1,5 +1,5 @@
 # Java through JNI: threads of the virtual machine build and drop maps and strings of C++.
-# QEMU's recorder does not get far in a virtual machine, so every small object is drawn a pool.
+# It is not recorded: every small object is drawn a pool.
 source "$(dirname "$0")/case.sh"
 here=$(dirname "$0")/java
 

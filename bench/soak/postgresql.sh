@@ -1,5 +1,5 @@
 # PostgreSQL: a server of its own, pgbench by four clients, then queries whose results are compared.
-# QEMU cannot run the server's children, so every small object is drawn a pool.
+# It is not recorded: every small object is drawn a pool.
 source "$(dirname "$0")/case.sh"
 scripts=$(dirname "$0")/postgresql
 PATH=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1):$PATH

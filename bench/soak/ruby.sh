@@ -3,7 +3,7 @@ source "$(dirname "$0")/case.sh"
 script=$(dirname "$0")/ruby/tour.rb
 
 prepare() { :; }
-# Without its forks: QEMU cannot run the children of a Ruby with threads.
+# Without its forks, which only the run has.
 train() { record ruby --disable-gems "$script" 1 >out; }
 run() { ruby "$script" 40 forks; }
 

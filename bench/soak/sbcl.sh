@@ -1,5 +1,5 @@
 # sbcl: compiles and runs Lisp whose foreign objects come from malloc, across collections.
-# QEMU cannot run its collector, so every small object is drawn a pool.
+# It is not recorded: every small object is drawn a pool.
 source "$(dirname "$0")/case.sh"
 
 prepare() { :; }

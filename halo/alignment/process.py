@@ -20,7 +20,7 @@ _MAX_NAMES = 256
 """The maximum of names that are searched in other modules; more count as used."""
 _LOADED_BY_THE_C_LIBRARY = ("libgcc_s.so.1",)
 """On the first cancellation of a thread or the first backtrace."""
-_OWN_LIBRARIES = ("libhalo-guest.so", "libhalo-recorder.so", "libhalo-logging.so")
+_OWN_LIBRARIES = ("libhalo-guest.so", "libhalo-logging.so")
 """Libraries that recording adds to the process."""
 
 

@@ -64,7 +64,7 @@ def _architecture() -> Check:
 
 
 def _products(settings: Settings) -> Iterator[Check]:
-    recorders = (settings.recorder, settings.guest, settings.engine, settings.consumer)
+    recorders = (settings.guest, settings.engine, settings.consumer)
     for path in (settings.runtime, *recorders):
         found = path.is_file()
         detail = str(path) if found else "not built"

@@ -22,17 +22,14 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
-def scratch_folder(avoid: str = "", max_parent: int | None = None) -> Iterator[Path]:
-    """A private folder, whose path has no character of `avoid`.
-
-    It is in TMPDIR, or in /tmp if TMPDIR has one of these or is longer than `max_parent` bytes.
+def scratch_folder(max_parent: int | None = None) -> Iterator[Path]:
+    """A private folder in TMPDIR, or in /tmp if TMPDIR is longer than `max_parent` bytes.
 
     It stays locked while it is in use. An unlocked one is of a halo that was killed, and the next
     halo removes it. A failure on a full disk is reported as a full disk.
     """
     parent = Path(tempfile.gettempdir())
-    too_long = max_parent is not None and len(os.fsencode(parent)) > max_parent
-    if too_long or any(character in str(parent) for character in avoid):
+    if max_parent is not None and len(os.fsencode(parent)) > max_parent:
         parent = Path("/tmp")
     _remove_abandoned(parent)
     try:

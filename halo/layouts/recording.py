@@ -13,7 +13,7 @@ from halo.files.atomic import move_file
 from halo.files.destination import check_place
 from halo.process.target import Target
 from halo.profile import Profile, merge_parts
-from halo.recording.parts import MAX_OBJECT, UNSAFE, Limits, Recording
+from halo.recording.parts import MAX_OBJECT, Limits, Recording
 from halo.recording.producer import Job, Producer
 from halo.recording.progress import ProgressLines
 from halo.recording.run import record
@@ -24,8 +24,6 @@ from halo.settings import Settings
 def find_phase(target: Target, function: str) -> str:
     """The recorder's description of a function's code, `src/sinks/phase.h`."""
     path = target.path.resolve()
-    if any(letter in str(path) for letter in UNSAFE):
-        raise BadInput(f"--phase needs a path without commas, colons and spaces: {path}")
     code = code_of_function(path, function)
     if not code:
         raise BadInput(

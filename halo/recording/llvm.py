@@ -93,7 +93,5 @@ def profile_options(limits: Limits, folder: Path) -> list[str]:
     `UsageError` if contents of objects are wanted, which a type-aware trace does not have.
     """
     if limits.need_contents:
-        raise UsageError(
-            "The engine llvm does not record contents of objects; use valgrind or qemu."
-        )
+        raise UsageError("The engine llvm does not record contents of objects; use valgrind.")
     return [f"--{argument}" for argument in (f"out={folder / 'part'}", *limits.arguments(folder))]

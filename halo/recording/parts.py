@@ -12,8 +12,6 @@ from halo.files.scratch import scratch_folder
 from halo.process.foreground import Ending
 from halo.recording.sink_options import SINK_OPTIONS, SinkOption
 
-# QEMU's -plugin and -E split their values at commas.
-UNSAFE = ", :"
 # The path of a socket has at most 107 bytes; folders of halo in TMPDIR take up to 43 of them.
 MAX_TMPDIR_BYTES = 64
 
@@ -93,8 +91,8 @@ class Recording:
 
 @contextmanager
 def workspace() -> Iterator[Path]:
-    """A temporary folder for sockets; its path is valid in the options of all engines."""
-    with scratch_folder(UNSAFE, MAX_TMPDIR_BYTES) as folder:
+    """A temporary folder for sockets."""
+    with scratch_folder(MAX_TMPDIR_BYTES) as folder:
         yield folder
 
 

@@ -8,7 +8,6 @@ from halo.errors import MissingPart, UsageError
 from halo.recording.llvm import LlvmProducer
 from halo.recording.native import NativeProducer
 from halo.recording.producer import Producer
-from halo.recording.qemu import QemuProducer
 from halo.recording.valgrind import ValgrindProducer
 from halo.settings import Settings
 
@@ -16,11 +15,10 @@ from halo.settings import Settings
 PRODUCERS: Sequence[Producer] = (
     NativeProducer(),
     ValgrindProducer(),
-    QemuProducer(),
     LlvmProducer(),
 )
 # The engines that record any program, the preferred one first.
-ENGINES: Sequence[Producer] = PRODUCERS[:3]
+ENGINES: Sequence[Producer] = PRODUCERS[:2]
 # Those that can record everything.
 EXACT_ENGINES: Sequence[Producer] = [it for it in ENGINES if it.records_everything]
 

@@ -13,7 +13,7 @@ MAX_THREADS = 10_000
 """The number of threads that can live at once: each takes the engine 3.6 KB, used or not."""
 MAX_MAPPINGS = 30_000
 """The size of the core's table of mappings, which is compiled in."""
-OTHER_ENGINE = "record it with --engine qemu"
+OTHER_ENGINE = "record it with --engine native, if bursts of its accesses will do"
 
 
 class Cause(NamedTuple):
@@ -39,7 +39,7 @@ FATAL = (
     Cause(
         "unhandled instruction bytes",
         "executed an instruction that cannot be translated, as those of AVX-512",
-        "record it with --engine llvm, or a build for another processor",
+        "record it with --engine native or llvm, or a build for another processor",
         (signal.SIGILL,),
     ),
     Cause(

@@ -6,20 +6,13 @@
 
 namespace halo::consumer {
 
-namespace {
-
-constexpr uint32_t kMaxContextNodes = 4u << 20;
-
-}  // namespace
-
 ProcessPart::ProcessPart(const record::Options& options, const char* producer,
                          bool (*of_recorder)(const MapsLine&))
     : options_(options),
       producer_(producer),
-      contexts_(kMaxContextNodes,
-                [this, of_recorder](const record::CodeVisitor& visit) {
-                  record::for_each_live_code(process_, of_recorder, visit);
-                }),
+      contexts_([this, of_recorder](const record::CodeVisitor& visit) {
+        record::for_each_live_code(process_, of_recorder, visit);
+      }),
       analysis_(options.parameters),
       progress_(options.progress) {}
 

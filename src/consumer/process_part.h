@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "record/context_table.h"
-#include "record/engine.h"
+#include "record/options.h"
 #include "record/output/progress.h"
 #include "sinks/analysis.h"
 

@@ -5,18 +5,16 @@
 
 namespace halo::interpose {
 
-inline constexpr int64_t kHelloCall = 0x48414C4F;      // fails with ENOSYS natively
 inline constexpr uint64_t kHelloRequest = 0x484C0000;  // VG_USERREQ_TOOL_BASE('H', 'L')
 
-// The guest sends one hello, as a Valgrind client request or as a system call that no kernel has.
-// It contains the code address of the store instruction that writes its messages; the reply states
-// whether a recorder is attached. From then on each execution of that store is a message: the
-// recorder is called with the address of the message and reads it. Under Valgrind and QEMU this is
-// some fifty times cheaper than a client request or a system call.
+// The guest sends one hello, as a Valgrind client request. It contains the code address of the
+// store instruction that writes its messages; the reply states whether a recorder is attached. From
+// then on each execution of that store is a message: the recorder is called with the address of the
+// message and reads it. This is some fifty times cheaper than a client request.
 //
-// The argument of both forms. The recorder replaces the question by the answer, and says whether it
-// wants contents. A library that prepares the program for a measurement sends `kReset` instead: all
-// events recorded so far are then dropped.
+// The argument of the request. The recorder replaces the question by the answer, and says whether
+// it wants contents. A library that prepares the program for a measurement sends `kReset` instead:
+// all events recorded so far are then dropped.
 struct Hello {
   static constexpr uint64_t kQuestion = 0x3F6F6C61682D6968;
   static constexpr uint64_t kAnswer = 0x216F6C61682D6968;

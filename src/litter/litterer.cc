@@ -144,8 +144,7 @@ void complain() {
   out.print("%s\n", problem != nullptr ? problem : report.problem);
 }
 
-// Tells the recorder to drop the littering's events. Only on request, since no kernel has this
-// system call.
+// Tells the recorder to drop the littering's events, on request.
 void reset_recording() {
   const char* recorded = value_of("HALO_LITTER_RECORDED");
   if (recorded == nullptr || strcmp(recorded, "1") != 0) return;

@@ -11,13 +11,12 @@ uint64_t key_of(uint32_t high, uint32_t low) { return uint64_t(high) << 32 | low
 
 }  // namespace
 
-ContextTable::ContextTable(uint32_t max_nodes, CodeSource code)
+ContextTable::ContextTable(CodeSource code, uint32_t max_nodes)
     : max_nodes_(max_nodes), modules_(std::move(code)) {
   nodes_.push_back({0, kNoFrame});
 }
 
 uint32_t ContextTable::extend(uint32_t node, uint64_t return_address, int64_t distance) {
-  const std::lock_guard lock(mutex_);
   const uint32_t frame = frame_of(return_address);
   int64_t& seen = frames_[frame].distance;
   if (seen == 0) seen = distance;
@@ -64,19 +63,17 @@ uint32_t ContextTable::frame_of(uint64_t return_address) {
 }
 
 void ContextTable::find_code(uint64_t address) {
-  const std::lock_guard lock(mutex_);
   modules_.mappings_changed();
   modules_.locate(address);
 }
 
 void ContextTable::drop_code(AddressRange range) {
-  const std::lock_guard lock(mutex_);
   modules_.mappings_changed();
   // Called for each unmapping of the program; most are of plain memory.
   if (!code_outside_files_ && !modules_.contains_any_of(range)) return;
   std::erase_if(frame_at_, [&](const auto& entry) { return range.contains(entry.first); });
   modules_.invalidate(range);
-  generation_.fetch_add(1, std::memory_order_release);
+  ++generation_;
 }
 
 base::NodeId ContextResolver::resolve(std::vector<ShadowFrame>& frames, uint64_t slot) {

@@ -1,15 +1,11 @@
-// Reduced call stacks, shared by all threads; each is stored once and identified by a number.
+// Reduced call stacks of all threads of a process; each is stored once and identified by a number.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
-#include "record/code/live_code.h"
 #include "record/code/memory_map.h"
 #include "record/code/module_table.h"
 #include "record/shadow_stack.h"
@@ -34,7 +30,7 @@ class ContextTable {
   static constexpr uint32_t kOverflow = UINT32_MAX;  // the table is full: this stack has no number
   static constexpr uint32_t kNoFrame = UINT32_MAX;
 
-  explicit ContextTable(uint32_t max_nodes = 4u << 20, CodeSource code = for_each_emulated_code);
+  explicit ContextTable(CodeSource code, uint32_t max_nodes = 4u << 20);
 
   // The reduced stack `node` extended by one call. `distance` as in FrameInfo.
   uint32_t extend(uint32_t node, uint64_t return_address, int64_t distance);
@@ -44,14 +40,12 @@ class ContextTable {
   void mappings_changed() { modules_.mappings_changed(); }
   // Reads the mappings, if none that is known contains that code.
   void find_code(uint64_t address);
-  // The program has mapped memory for code that it generates. Any thread may call it.
-  void code_generated() { generates_code_.store(true, std::memory_order_relaxed); }
-  bool generates_code() const { return generates_code_.load(std::memory_order_relaxed); }
+  // The program has mapped memory for code that it generates.
+  void code_generated() { generates_code_ = true; }
+  bool generates_code() const { return generates_code_; }
   // Changes whenever code is dropped.
-  uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+  uint64_t generation() const { return generation_; }
 
-  // Must be held around a fork, and by callers of the following members.
-  std::mutex& mutex() { return mutex_; }
   // The frame of that return address.
   uint32_t frame_of(uint64_t return_address);
   const std::vector<FrameInfo>& frames() const { return frames_; }
@@ -64,9 +58,8 @@ class ContextTable {
   uint32_t make(uint32_t parent, uint32_t frame);
 
   const uint32_t max_nodes_;
-  std::mutex mutex_;
-  std::atomic<uint64_t> generation_{0};
-  std::atomic<bool> generates_code_{false};
+  uint64_t generation_ = 0;
+  bool generates_code_ = false;
   ModuleTable modules_;
   bool code_outside_files_ = false;
   std::vector<FrameInfo> frames_;
@@ -76,7 +69,7 @@ class ContextTable {
   std::unordered_map<uint64_t, uint32_t> node_of_;      // by parent and frame
 };
 
-// A thread's access to the table: caches recent extensions, so that it rarely takes the lock.
+// A thread's access to the table: caches recent extensions.
 class ContextResolver {
  public:
   explicit ContextResolver(ContextTable& table) : table_(table), cache_(kCacheSize) {}

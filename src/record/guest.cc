@@ -1,4 +1,4 @@
-// The two instructions by which the guest library reaches the recorder.
+// The request and the store by which the guest library reaches the recorder.
 #include "interpose/hello.h"
 #include "interpose/listener.h"
 #include "record/recent_objects.h"
@@ -20,7 +20,7 @@ bool wants_contents = false;  // answered by the recorder
 [[gnu::tls_model("initial-exec")]] constinit thread_local RecentObjects recent_objects;
 
 // Not inlined, so that only one such instruction exists. It is first executed after the hello, so
-// QEMU translates it when the recorder has its address.
+// it is translated when the recorder has its address.
 [[gnu::noinline, gnu::noclone]] void send(const Message& message) {
   __asm__ volatile(
       ".globl halo_message_store\n\t"

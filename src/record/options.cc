@@ -1,4 +1,4 @@
-// Parses the plugin's arguments.
+// Parses the arguments.
 #include "record/options.h"
 
 #include <cstdio>

@@ -1,9 +1,6 @@
 // The slow paths of a producer.
 #include "record/producer.h"
 
-#include <sched.h>
-#include <time.h>
-
 namespace halo::record {
 
 void ProducerShared::mark_heap(uint64_t address, uint64_t size) {
@@ -31,11 +28,10 @@ void Producer::reuse() {
   last_granule_ = 0;
   repeats_ = 0;
   stack_ = ShadowStack(find_stack_);
-  ended.store(false, std::memory_order_release);
 }
 
 void Producer::own_epoch() {
-  epoch_ = shared_.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
+  epoch_ = ++shared_.epoch;
   ring_.put(events::Record::make(events::Kind::kEpoch, 0, events::owner_key(epoch_)));
   last_granule_ = 0;
 }
@@ -64,18 +60,6 @@ void Producer::report(events::Kind kind, uint64_t address, uint64_t word1) {
   own_epoch();
   put_with_repeats(events::Record::make(kind, address, word1));
   ring_.publish();
-}
-
-void Producer::wait_for_room(size_t count) {
-  shared_.on_ring_full();
-  for (int round = 0; !ring_.has_room(count); ++round) {
-    if (round < 64) {
-      sched_yield();
-      continue;
-    }
-    const timespec pause{0, 20000};
-    nanosleep(&pause, nullptr);
-  }
 }
 
 }  // namespace halo::record

@@ -1,7 +1,6 @@
 // The producer of one recorded thread: converts its accesses and reports to records in its ring.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -20,7 +19,7 @@ struct ProducerShared {
   static constexpr int kRegionShift = 20;
   static constexpr uint64_t kRegions = 1ULL << (47 - kRegionShift);
 
-  alignas(64) std::atomic<uint64_t> epoch{1};
+  uint64_t epoch = 1;
   // The MiB of the address space that have ever contained a tracked object; accesses to others are
   // dropped immediately.
   base::MappedArray<uint8_t> heap_regions{kRegions, kRegions};
@@ -28,8 +27,7 @@ struct ProducerShared {
   bool merge_repeats = true;
   bool all_accesses = false;  // not only those to potential objects; a store then does not repeat a
                               // load
-  bool contents = false;      // the sinks need contents of objects
-  std::function<void()> on_ring_full;  // ensures that a consumer runs
+  std::function<void()> on_ring_full;  // consumes the records of the producer that is in use
 
   void mark_heap(uint64_t address, uint64_t size);
   // Whether the sinks need accesses to that address.
@@ -43,12 +41,12 @@ class Producer {
   static constexpr size_t kRingCapacity = 1 << 16;
 
   Producer(base::ThreadId id, ProducerShared& shared, ContextTable& contexts,
-           ShadowStack::FindMapping find_stack = find_own_mapping);
+           ShadowStack::FindMapping find_stack);
 
   // Called if the address may be an object's.
   void access(uint64_t address, uint32_t size_log2, bool store, uint32_t alignment_class,
               uint64_t code) {
-    const uint64_t epoch = shared_.epoch.load(std::memory_order_relaxed);
+    const uint64_t epoch = shared_.epoch;
     const uint64_t granule = address >> 4 | (store ? store_mark_ : 0);
     // A further access to 16 bytes of one object carries no new information for the sinks.
     if (granule == last_granule_ && epoch == epoch_ && alignment_class == 0 &&
@@ -87,8 +85,6 @@ class Producer {
 
   base::ThreadId id() const { return id_; }
   events::MergeSource& source() { return source_; }
-  // Set by the thread after its last record.
-  std::atomic<bool> ended{false};
 
   // Reuses it for a new thread; all of its records must be consumed.
   void reuse();
@@ -96,9 +92,8 @@ class Producer {
  private:
   void reserve(size_t count) {
     if (!ring_.has_room(count)) [[unlikely]]
-      wait_for_room(count);
+      shared_.on_ring_full();
   }
-  void wait_for_room(size_t count);
   void see_epoch(uint64_t epoch) {
     ring_.put(events::Record::make(events::Kind::kEpoch, 0, events::observer_key(epoch)));
     epoch_ = epoch;

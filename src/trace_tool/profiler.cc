@@ -15,7 +15,7 @@ using trace::Marker;
 using trace::SiteKind;
 
 constexpr uint64_t kGranule = 16;
-constexpr uint64_t kWord = 8;  // bytes of the widest access that the QEMU engine reports
+constexpr uint64_t kWord = 8;  // bytes of the widest access of a profile
 
 // The trace does not contain the bounds of stacks: all slots of a thread are taken for one stack.
 AddressRange any_stack(uint64_t) { return {0, 1ULL << 47}; }
@@ -31,7 +31,7 @@ Profiler::Profiler(const record::Options& options, std::string phase)
     : options_(options),
       phase_(std::move(phase)),
       traits_(trace::kMarkers),
-      contexts_(4u << 20, [this](const record::CodeVisitor& visit) { code_.for_each(visit); }),
+      contexts_([this](const record::CodeVisitor& visit) { code_.for_each(visit); }),
       analysis_(options.parameters),
       progress_(options.progress) {
   shared_.max_object_size = options.parameters.max_object_size;
@@ -159,7 +159,7 @@ void Profiler::on_site(Thread& thread, const trace::Logged& event) {
   }
 }
 
-// Like the QEMU engine: in pieces of 8 bytes, and the rest in powers of two.
+// Like the engine `valgrind`: in pieces of 8 bytes, and the rest in powers of two.
 void Profiler::access(Thread& thread, uint64_t address, uint64_t bytes, bool store,
                       const Traits& site) {
   if (!shared_.wants(address)) return;

@@ -94,8 +94,8 @@ void Traps::close() {
   file_ = page_map_ = maps_ = kNoFile;
 }
 
-// QEMU would close its own files. So a flag that does not exist tells first whether the kernel has
-// userfaultfd, which QEMU has not.
+// An emulator of system calls would close its own files. So a flag that does not exist tells first
+// whether the kernel has userfaultfd, which such emulators have not.
 Refusal Traps::open() {
   constexpr long kNoFlag = 1 << 30;
   constexpr long kEverything = ~0u;

@@ -262,18 +262,10 @@ bool moves_stack(const Instruction& i) {
 }
 
 Flow flow_of(const Instruction& i) {
-  if (i.encoding != Encoding::kLegacy) return Flow::kNone;
-  if (i.map == k0F) return (i.opcode & 0xF0) == 0x80 ? Flow::kJump : Flow::kNone;
-  if (i.map != kOneByte) return Flow::kNone;
+  if (i.encoding != Encoding::kLegacy || i.map != kOneByte) return Flow::kNone;
   if (i.opcode == 0xE8) return Flow::kCall;
   if (i.opcode == 0xC3 || i.opcode == 0xC2) return Flow::kReturn;
-  static constexpr std::array<uint8_t, 2> kJumps[] = {
-      {0x70, 0x7F}, {0xE0, 0xE3}, {0xE9, 0xE9}, {0xEB, 0xEB}};
-  if (in_ranges(i.opcode, kJumps)) return Flow::kJump;
-  if (i.opcode == 0xFF && i.has_modrm) {
-    const unsigned which = i.modrm >> 3 & 7;
-    return which == 2 ? Flow::kCall : which == 4 || which == 5 ? Flow::kJump : Flow::kNone;
-  }
+  if (i.opcode == 0xFF && i.has_modrm) return (i.modrm >> 3 & 7) == 2 ? Flow::kCall : Flow::kNone;
   return moves_stack(i) ? Flow::kMoveStack : Flow::kNone;
 }
 

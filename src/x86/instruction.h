@@ -12,7 +12,6 @@ enum class Flow : uint8_t {
   kNone,
   kCall,       // its store is a return address
   kReturn,     // its load is a return address
-  kJump,       // conditional or not
   kMoveStack,  // loads the stack pointer from elsewhere: longjmp, a coroutine switch
 };
 

@@ -163,7 +163,7 @@ class AgeCommand:
             simulate=options.simulate,
         )
         commands = {"reference": job.command}
-        findings = Findings(target.path.name, commands, describe_machine(settings), litter=clean())
+        findings = Findings(target.path.name, commands, describe_machine(), litter=clean())
         findings.outputs_compared = not options.ignore_output
         reporter = Reporter(target.path.name)
         ask = partial(

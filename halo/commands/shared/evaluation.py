@@ -115,7 +115,7 @@ def _evaluate_one(
         "reference": subject.reference.command,
         "options": repeat_options(subject.reference),
     }
-    findings = Findings(subject.name, commands, describe_machine(settings))
+    findings = Findings(subject.name, commands, describe_machine())
     findings.outputs_compared = not options.ignore_output
     reporter = Reporter(subject.name)
     check_privileges(subject.train.target)

@@ -87,7 +87,7 @@ def measure_program(
     train = inputs.recorded[0] if plans else None
     commands = inputs.commands() if plans else {"reference": reference.command}
     commands["options"] = [*repeat_options(reference, train, chosen.litter), *_effort(options)]
-    findings = Findings(name, commands, describe_machine(settings), litter=chosen.litter)
+    findings = Findings(name, commands, describe_machine(), litter=chosen.litter)
     findings.objective = Objective(getattr(options, "objective", "time"))
     reporter = Reporter(name, STAGES if plans else 0)
     data = chosen.litter.data if chosen.litter is not None else None

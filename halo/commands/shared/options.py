@@ -35,7 +35,7 @@ def add_engine_option(parser: argparse.ArgumentParser, runs: str = "the program"
         "--engine",
         choices=names,
         metavar="NAME",
-        help=f"engine that runs {runs}: {', '.join(names)} (default: the first that works here)",
+        help=f"engine that runs {runs}: {', '.join(names)} (default: {names[0]})",
     )
 
 

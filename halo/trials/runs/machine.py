@@ -10,14 +10,12 @@ from pathlib import Path
 import halo
 from halo.errors import MissingPart
 from halo.process.allocators import KNOWN, Allocator, find_allocator
-from halo.recording.qemu_binary import find_qemu
 from halo.schema.results import HugePages, Machine
-from halo.settings import Settings
 
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage")
 
 
-def describe_machine(settings: Settings) -> Machine:
+def describe_machine() -> Machine:
     """The properties of the machine that affect results, for results.json."""
     return Machine(
         processor=processor(),
@@ -27,7 +25,7 @@ def describe_machine(settings: Settings) -> Machine:
         system=system_name(),
         huge_pages=HugePages(huge_page_setting("enabled"), huge_page_setting("defrag")),
         load_average=os.getloadavg(),
-        versions=versions(settings),
+        versions=versions(),
     )
 
 
@@ -51,16 +49,11 @@ def huge_page_setting(name: str) -> str:
     return text.partition("[")[2].partition("]")[0] or "unavailable"
 
 
-def versions(settings: Settings) -> dict[str, str]:
-    """halo, Python, QEMU, Valgrind, and the allocators' Debian packages."""
-    try:
-        qemu = find_qemu(settings).version
-    except MissingPart:
-        qemu = "missing"
+def versions() -> dict[str, str]:
+    """halo, Python, Valgrind, and the allocators' Debian packages."""
     return {
         "halo": halo.__version__,
         "python": platform.python_version(),
-        "qemu": qemu,
         "valgrind": package_version("valgrind"),
         **{name: _known_version(name) for name in KNOWN},
     }

@@ -120,7 +120,7 @@ class ProcessWatch:
     """Collects `seen` within its context; the program is a new child of process `parent`.
 
     A process is the program's own if it executes that file. With `mark` it is if a word of its
-    command line contains that text, which distinguishes an emulator from its native children.
+    command line contains that text, which distinguishes an engine from its native children.
     `helpers` are executables of halo's own, which do not count.
     """
 

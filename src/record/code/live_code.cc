@@ -77,8 +77,4 @@ void for_each_live_code(pid_t process, bool (*of_recorder)(const MapsLine&),
   });
 }
 
-void for_each_emulated_code(const CodeVisitor& visit) {
-  for_each_live_code(getpid(), [](const MapsLine& line) { return line.executable; }, visit);
-}
-
 }  // namespace halo::record

@@ -13,7 +13,4 @@ namespace halo::record {
 void for_each_live_code(pid_t process, bool (*of_recorder)(const MapsLine&),
                         const CodeVisitor& visit);
 
-// For qemu-user in this process: it maps the guest's code without the right to execute it.
-void for_each_emulated_code(const CodeVisitor& visit);
-
 }  // namespace halo::record

@@ -25,11 +25,11 @@ const ModuleTable::Mapping* ModuleTable::find(uint64_t address) const {
 }
 
 void ModuleTable::read_if_changed() {
-  if (changes_.load(std::memory_order_relaxed) != changes_read_) read_maps();
+  if (!are_read_) read_maps();
 }
 
 void ModuleTable::read_maps() {
-  changes_read_ = changes_.load(std::memory_order_relaxed);
+  are_read_ = true;
   std::vector<Mapping> found;
   source_([&](const CodeMapping& mapping) {
     found.push_back({mapping.range, module_index(mapping), mapping.first_vaddr});

@@ -1,7 +1,6 @@
 // Resolves code addresses of the recorded program to a file and an offset in it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -37,16 +36,14 @@ struct CodeMapping {
 using CodeVisitor = std::function<void(const CodeMapping&)>;
 using CodeSource = std::function<void(const CodeVisitor&)>;
 
-// Not synchronised, unless noted.
 class ModuleTable {
  public:
   explicit ModuleTable(CodeSource source) : source_(std::move(source)) {}
 
   CodePlace locate(uint64_t address);
 
-  // The guest has changed its mappings: they are read again before the next miss. Any thread may
-  // call it.
-  void mappings_changed() { changes_.fetch_add(1, std::memory_order_relaxed); }
+  // The guest has changed its mappings: they are read again before the next miss.
+  void mappings_changed() { are_read_ = false; }
   // Reads the mappings if they have changed.
   void read_if_changed();
   // Invalidates a range of addresses.
@@ -69,8 +66,7 @@ class ModuleTable {
   const CodeSource source_;
   std::vector<Module> modules_;
   std::vector<Mapping> mappings_;  // ascending
-  std::atomic<uint64_t> changes_{1};
-  uint64_t changes_read_ = 0;
+  bool are_read_ = false;          // since the last change
 };
 
 }  // namespace halo::record

@@ -20,8 +20,7 @@ struct RecordedRun {
 
 // Writes `PREFIX.<pid>.json`, completely or not at all. Contexts without activity are left out,
 // with all that only they refer to. The part of an inactive forked child is left out as well: it
-// most likely called exec. The caller must hold the mutex of `contexts`. On failure, prints an
-// error on stderr and returns false.
+// most likely called exec. On failure, prints an error on stderr and returns false.
 bool write_part(const std::string& prefix, const sinks::AnalysisResult& result,
                 ContextTable& contexts, const RecordedRun& run);
 

@@ -2,14 +2,19 @@
 #include "record/context_table.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <random>
+
+#include "record/code/live_code.h"
 
 namespace halo::record {
 namespace {
 
 using Addresses = std::vector<uint64_t>;
+
+void no_code(const CodeVisitor&) {}
 
 // Outermost first; of a repeated address only the innermost occurrence stays.
 Addresses reduce(const Addresses& stack) {
@@ -40,7 +45,7 @@ std::vector<ShadowFrame> frames_of(const Addresses& stack) {
 
 TEST(ContextTable, ReducesLikeTheReference) {
   std::mt19937 random(7);
-  ContextTable table;
+  ContextTable table(no_code);
   ContextResolver resolver(table);
   for (int round = 0; round < 2000; ++round) {
     Addresses stack;
@@ -51,7 +56,7 @@ TEST(ContextTable, ReducesLikeTheReference) {
 }
 
 TEST(ContextTable, ResolvedFramesAreExtendedNotResolvedAgain) {
-  ContextTable table;
+  ContextTable table(no_code);
   ContextResolver resolver(table);
   auto frames = frames_of({1, 2, 3});
   resolver.resolve(frames, 0);
@@ -63,7 +68,7 @@ TEST(ContextTable, ResolvedFramesAreExtendedNotResolvedAgain) {
 }
 
 TEST(ContextTable, DeepRecursionMakesFewNodes) {
-  ContextTable table;
+  ContextTable table(no_code);
   ContextResolver resolver(table);
   std::vector<ShadowFrame> frames{{1 << 30, 1}};
   for (uint64_t depth = 0; depth < 100000; ++depth) {
@@ -74,14 +79,14 @@ TEST(ContextTable, DeepRecursionMakesFewNodes) {
 }
 
 TEST(ContextTable, FramesBelowTheWrapperAreLeftOut) {
-  ContextTable table;
+  ContextTable table(no_code);
   ContextResolver resolver(table);
   auto frames = frames_of({1, 2, 3});
   EXPECT_EQ(stack_of(table, resolver.resolve(frames, frames[1].slot)), (Addresses{1, 2}));
 }
 
 TEST(ContextTable, DistancesAreConstantOrVaried) {
-  ContextTable table;
+  ContextTable table(no_code);
   ContextResolver resolver(table);
   std::vector<ShadowFrame> a{{0x1000, 1}, {0xF00, 2}, {0xE00, 3}};
   std::vector<ShadowFrame> b{{0x1000, 1}, {0xF00, 2}, {0xD00, 3}};
@@ -94,7 +99,7 @@ TEST(ContextTable, DistancesAreConstantOrVaried) {
 }
 
 TEST(ContextTable, TooManyNodesFallBackToTheEmptyStack) {
-  ContextTable table(8);
+  ContextTable table(no_code, 8);
   ContextResolver resolver(table);
   for (uint64_t at = 1; at < 50; ++at) {
     auto frames = frames_of({at, at + 1});
@@ -111,7 +116,9 @@ __attribute__((noinline)) uint64_t code_here() {
 }
 
 TEST(ModuleTable, FindsThisProgramAndItsBuildId) {
-  ModuleTable table(for_each_emulated_code);
+  const auto of_recorder = [](const MapsLine&) { return false; };
+  ModuleTable table(
+      [&](const CodeVisitor& visit) { for_each_live_code(getpid(), of_recorder, visit); });
   const CodePlace place = table.locate(code_here());
   ASSERT_GE(place.module, 0);
   EXPECT_NE(table.modules()[size_t(place.module)].path.find("record-tests"), std::string::npos);

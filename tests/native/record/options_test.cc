@@ -1,4 +1,4 @@
-// The plugin's arguments.
+// The arguments of the processes that write parts.
 #include "record/options.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ bool parse(std::vector<std::string> arguments, Options& options) {
   return parse_options(pointers, options);
 }
 
-TEST(PluginOptions, OutIsMadeAbsoluteImmediately) {
+TEST(Options, OutIsMadeAbsoluteImmediately) {
   Options options;
   ASSERT_TRUE(parse({"out=some/part"}, options));
   EXPECT_EQ(options.out, (std::filesystem::current_path() / "some/part").string());
@@ -24,7 +24,7 @@ TEST(PluginOptions, OutIsMadeAbsoluteImmediately) {
   EXPECT_EQ(options.out, "/tmp/part");
 }
 
-TEST(PluginOptions, AMachineIsThisOneOrAFiles) {
+TEST(Options, AMachineIsThisOneOrAFiles) {
   Options options;
   ASSERT_TRUE(parse({"out=/x"}, options));
   EXPECT_FALSE(options.parameters.of<sinks::SimulatorSink>().machine.has_value());
@@ -43,7 +43,7 @@ TEST(PluginOptions, AMachineIsThisOneOrAFiles) {
   EXPECT_FALSE(parse({"out=/x", "machine=" + path}, options)) << "no file";
 }
 
-TEST(PluginOptions, AnythingElseIsRefused) {
+TEST(Options, AnythingElseIsRefused) {
   Options options;
   EXPECT_TRUE(parse({"out=/x", "merge=off", "distance=0", "max_object=1"}, options));
   EXPECT_FALSE(options.merge_repeats);

@@ -23,7 +23,7 @@ class PartWriterTest : public testing::Test {
 
   const std::string folder = testing::TempDir() + "part_writer." + std::to_string(getpid());
   sinks::Analysis analysis{sinks::Parameters{}};
-  ContextTable contexts;
+  ContextTable contexts{[](const CodeVisitor&) {}};
 };
 
 TEST_F(PartWriterTest, LeavesOnlyTheCompleteFile) {

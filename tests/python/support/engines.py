@@ -1,4 +1,4 @@
-"""Runs a program under one of the recording engines, without `halo record`."""
+"""Runs a program under the engine `valgrind`, without `halo record`."""
 
 from __future__ import annotations
 
@@ -8,20 +8,12 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pytest
-
-from halo.errors import MissingPart
-from halo.recording.qemu_binary import find_qemu
-from halo.settings import read_settings
 from support.command import BUILD
 
 LIB = BUILD / "lib"
-QEMU = "/usr/bin/qemu-x86_64"
 TIMEOUT = 120
 
 Run = subprocess.CompletedProcess[str]
-Engine = Callable[[Sequence[str], Path, str, str, str, int | None], Run]
-"""Command, folder, standard input, options (",NAME=VALUE..."), prefix of parts, address space."""
 
 
 def limiter(limit: int | None) -> Callable[[], None]:
@@ -32,32 +24,23 @@ def limiter(limit: int | None) -> Callable[[], None]:
     return limit_memory
 
 
-def under_qemu(
-    command: Sequence[str], folder: Path, stdin: str, options: str, out: str, limit: int | None
-) -> Run:
-    plugin = f"{LIB}/libhalo-recorder.so,out={out}{options}"
-    preload = f"LD_PRELOAD={LIB}/libhalo-guest.so"
-    return subprocess.run(
-        [QEMU, "-E", preload, "-plugin", plugin, *command],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        cwd=folder,
-        preexec_fn=limiter(limit),
-        check=False,
-    )
-
-
 def under_valgrind(
-    command: Sequence[str], folder: Path, stdin: str, options: str, out: str, limit: int | None
+    command: Sequence[str],
+    folder: Path,
+    stdin: str,
+    options: Sequence[str],
+    out: str,
+    limit: int | None,
 ) -> Run:
-    """All accesses; standard error is the consumer's and the program's, one behind the other."""
+    """All accesses; standard error is the consumer's and the program's, one behind the other.
+
+    `options` are the consumer's, `out` is the prefix of the parts, and `limit` that of the address
+    space in bytes.
+    """
     socket = folder / "channels"
     socket.unlink(missing_ok=True)
-    given = [option for option in options.split(",") if option]
     with subprocess.Popen(
-        [str(BUILD / "bin" / "halo-consumer"), str(socket), f"out={out}", *given],
+        [str(BUILD / "bin" / "halo-consumer"), str(socket), f"out={out}", *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -73,7 +56,7 @@ def under_valgrind(
             "LD_PRELOAD": str(LIB / "libhalo-guest.so"),
             "VALGRIND_LAUNCHER": str(LIB / "valgrind" / "halo-amd64-linux"),
         }
-        largest = [f"--max-object={o[11:]}" for o in given if o.startswith("max_object=")]
+        largest = [f"--max-object={o[11:]}" for o in options if o.startswith("max_object=")]
         tool = [str(LIB / "valgrind" / "halo-amd64-linux"), "--command-line-only=yes", "-q"]
         tool += [
             "--tool=halo",
@@ -97,18 +80,3 @@ def under_valgrind(
         said = consumer.stderr.read()
         assert consumer.wait() == 0, said
     return Run(run.args, run.returncode, run.stdout, said + run.stderr)
-
-
-def qemu_loads_plugins() -> bool:
-    try:
-        find_qemu(read_settings())
-    except MissingPart:
-        return False
-    return True
-
-
-needs_qemu = pytest.mark.skipif(
-    not qemu_loads_plugins(), reason="this system's QEMU loads no plugins, as Debian 13's"
-)
-ENGINES: dict[str, Engine] = {"qemu": under_qemu, "valgrind": under_valgrind}
-ENGINE_NAMES = [pytest.param("qemu", marks=needs_qemu), "valgrind"]

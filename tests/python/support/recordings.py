@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.engines import ENGINES
+from support.engines import under_valgrind
 
 Json = dict[str, Any]
 
@@ -28,7 +29,6 @@ class Recording:
 @dataclass(frozen=True)
 class Workshop:
     folder: Path
-    engine: str
 
     def build(self, source: str, *flags: str, name: str = "prog", suffix: str = ".c") -> Path:
         path = self.folder / (name + suffix)
@@ -46,7 +46,7 @@ class Workshop:
         self,
         *command: str | Path,
         stdin: str = "",
-        options: str = "",
+        options: Sequence[str] = (),
         out: str = "",
         limit: int | None = None,
     ) -> Recording:
@@ -54,7 +54,7 @@ class Workshop:
         for old in self.folder.glob("part.*"):
             old.unlink()
 
-        run = ENGINES[self.engine](
+        run = under_valgrind(
             [str(word) for word in command],
             self.folder,
             stdin,
@@ -66,7 +66,7 @@ class Workshop:
         parts = [json.loads(path.read_text()) for path in self.folder.glob("part.*.json")]
         for part in parts:
             check_part(part)
-            assert part["producer"] == self.engine
+            assert part["producer"] == "valgrind"
         return Recording(run, sorted(parts, key=lambda part: part["pid"]))
 
 

@@ -12,7 +12,6 @@ import pytest
 from halo.settings import read_settings
 from support.captured import NODES, compile_program
 from support.command import halo
-from support.engines import ENGINE_NAMES
 
 SETTINGS = read_settings()
 
@@ -79,11 +78,10 @@ int main(int argc, char**) {
 """
 
 
-def plan_of(folder: Path, engine: str = "") -> list[dict[str, str | int]]:
+def plan_of(folder: Path) -> list[dict[str, str | int]]:
     """Records `folder`/program, makes `folder`/app.plan, and returns its reviewed hints."""
-    where = {"HALO_ENGINE": engine} if engine else {}
     recording = ("record", "--objects", "--contents", "-o", "app.profile", "--", "./program")
-    done = halo(*recording, cwd=folder, env=where)
+    done = halo(*recording, cwd=folder)
     assert done.status == 0, done.stderr
     done = halo("plan", "app.profile", "--strategy", "hints", "-o", "app.plan", cwd=folder)
     assert done.status == 0, done.stderr
@@ -105,10 +103,9 @@ def pages_of(folder: Path, *arguments: str, plan: bool = True) -> float:
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
-@pytest.mark.parametrize("engine", ENGINE_NAMES)
-def test_nodes_of_c_are_placed_by_a_field(tmp_path: Path, compiler: str, engine: str) -> None:
+def test_nodes_of_c_are_placed_by_a_field(tmp_path: Path, compiler: str) -> None:
     compile_program(tmp_path, compiler, NODES, "-s")
-    [hint] = plan_of(tmp_path, engine)
+    [hint] = plan_of(tmp_path)
     assert hint["bytes"] == 40
     assert "by +8 (i32)" in str(hint["reason"])
     assert pages_of(tmp_path, plan=False) > MANY_PAGES

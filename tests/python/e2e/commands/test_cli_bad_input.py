@@ -170,46 +170,11 @@ def test_a_program_whose_inputs_nothing_makes(folder: Path) -> None:
     check(folder, BAD_INPUT, "none.py cannot make", "bench", "x", HALO_BENCH=str(folder))
 
 
-def fake_qemu(folder: Path, version: str, options: str) -> Path:
-    fake = folder / "fake-qemu"
-    fake.write_text(
-        f"#!/bin/sh\ncase $1 in --version) echo 'qemu-x86_64 version {version}';;"
-        f" *) echo '{options}';; esac\n"
-    )
-    fake.chmod(0o755)
-    return fake
-
-
-@pytest.mark.parametrize(
-    ("version", "options", "words", "remedy"),
-    [
-        ("4.1.0", "-plugin", "too old to load the recorder's plugin", "apt-get install qemu-user"),
-        ("9.0.0", "-strace", "without support for plugins", "set HALO_QEMU to one that has it"),
-        ("", "", "does not report a version", "apt-get install qemu-user"),
-    ],
-)
-def test_an_unfit_qemu(folder: Path, version: str, options: str, words: str, remedy: str) -> None:
-    variables = {"HALO_ENGINE": "qemu", "HALO_QEMU": str(fake_qemu(folder, version, options))}
-    for command in (["record", "--", "./prog"], ["run", "--", "./prog", "--", "./prog"]):
-        check(folder, MISSING, words, *command, **variables)
-        check(folder, MISSING, remedy, *command, **variables)
-
-
-def test_no_qemu(folder: Path) -> None:
-    variables = {"HALO_ENGINE": "qemu", "HALO_QEMU": "no-qemu-here"}
-    check(folder, MISSING, "not installed", "record", "--", "./prog", **variables)
-
-
 def test_an_engine_that_there_is_not(folder: Path) -> None:
     for command in (["record", "--", "./prog"], ["simulate", "--", "./prog"]):
-        words = "The engine pin does not exist; the engines are native, valgrind, qemu, llvm."
+        words = "The engine pin does not exist; the engines are native, valgrind, llvm."
         check(folder, USAGE, words, *command, HALO_ENGINE="pin")
     check(folder, USAGE, "invalid choice", "record", "--engine", "pin", "--", "./prog")
-
-
-def test_nothing_is_recorded_by_qemu_that_the_first_engine_can_record(folder: Path) -> None:
-    outcome = halo("record", "--", "./prog", cwd=folder, env={"HALO_QEMU": "no-qemu-here"})
-    assert outcome.status == 0, outcome.stderr
 
 
 def test_a_build_that_is_not_there(folder: Path) -> None:

@@ -175,7 +175,7 @@ def test_nothing_outlives_a_killed_halo(
     process, pids = started(command, "--", "./lasting", "new", "pids")
     process.kill()
     process.wait()
-    # Of a recorded program, the process that halo started; its children are QEMU's.
+    # Of a recorded program, the process that halo started.
     expected = pids if command == "baseline" else pids[:1]
     assert eventually(lambda: not any(map(alive, expected)))
 

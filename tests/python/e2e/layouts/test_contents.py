@@ -18,7 +18,6 @@ from halo.recording.parts import workspace
 from halo.recording.registry import find_producer
 from halo.settings import read_settings
 from support.command import compile_c, halo
-from support.engines import ENGINE_NAMES
 
 KEPT, SHORT, THREADS = 100, 50, 2
 
@@ -79,20 +78,19 @@ def build(source: str, folder: Path) -> Path:
 @dataclass(frozen=True)
 class Recorded:
     folder: Path
-    engine: str
 
     def contents(self, program: Path, wanted: bool = True) -> Contents:
         settings = read_settings()
         run = Run(find_target(str(program), settings.environment), [], contents=wanted)
         trace = self.folder / "kept.objects"
         with workspace() as folder:
-            record_objects(find_producer(settings, self.engine), settings, run, trace, folder)
+            record_objects(find_producer(settings, everything=True), settings, run, trace, folder)
         return contents_of(settings, trace, self.folder)
 
 
-@pytest.fixture(params=ENGINE_NAMES)
-def recorded(tmp_path: Path, request: pytest.FixtureRequest) -> Recorded:
-    return Recorded(tmp_path, request.param)
+@pytest.fixture
+def recorded(tmp_path: Path) -> Recorded:
+    return Recorded(tmp_path)
 
 
 def rows_of(contents: Contents, size: int) -> list[tuple[int, tuple[int, ...]]]:

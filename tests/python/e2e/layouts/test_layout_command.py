@@ -21,7 +21,6 @@ from halo.recording.run import record
 from halo.recording.sink_options import OBJECTS
 from halo.settings import read_settings
 from support.command import BUILD, Outcome, compile_c, halo
-from support.engines import needs_qemu
 from support.traces import instrumented, trace_of
 
 RBTREE = (str(BUILD / "bench" / "rbtree"), "3000", "9000", "1000", "1")
@@ -45,23 +44,17 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "engine"),
-    [
-        *((name, "valgrind") for name in PROGRAMS),
-        pytest.param("server", "qemu", marks=needs_qemu),
-    ],
-)
-def test_replaying_the_recorded_addresses_equals_the_simulation(
-    name: str, engine: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_replaying_the_recorded_addresses_equals_the_simulation(name: str, tmp_path: Path) -> None:
     settings = read_settings()
     target = find_target(str(BUILD / "bench" / name), settings.environment)
     arguments = list(PROGRAMS[name])
     limits = Limits(sinks={"machine": "this", OBJECTS.name: 1})
     with workspace() as folder:
         job = Job(target, arguments, limits)
-        recording = record(find_producer(settings, engine), settings, job, folder, lambda: None)
+        recording = record(
+            find_producer(settings, everything=True), settings, job, folder, lambda: None
+        )
         assert recording.ending.exit_status == 0
         simulation = SIMULATION.of(merge_parts(recording.parts, target.path, arguments))
         trace = folder / OBJECTS.file
@@ -234,9 +227,8 @@ int main(int argc, char **argv) {
 """
 
 
-@pytest.mark.parametrize("engine", ["valgrind", pytest.param("qemu", marks=needs_qemu)])
-def test_a_phase_counts_its_accesses_and_those_of_its_callees(engine: str, tmp_path: Path) -> None:
-    program = compile_c(PHASES, tmp_path / "phases")
+def test_a_phase_counts_its_accesses_and_those_of_its_callees(tmp_path: Path) -> None:
+    program = compile_c(PHASES, tmp_path / "a, b: phases")
     counts = {}
     for name, options in {
         "whole": (),
@@ -244,8 +236,7 @@ def test_a_phase_counts_its_accesses_and_those_of_its_callees(engine: str, tmp_p
         "behind": ("--phase", "build", "--after-phase"),
     }.items():
         path = tmp_path / f"{name}.json"
-        chosen = ("--engine", engine, *options, "--json", str(path))
-        outcome = halo("layout", *chosen, "--", str(program))
+        outcome = halo("layout", *options, "--json", str(path), "--", str(program))
         assert outcome.status in {0, 1}, outcome.stderr
         found = json.loads(path.read_text())
         assert found["phase"] == (options[1] if options else "")
@@ -265,8 +256,7 @@ def test_a_phase_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
         assert words in outcome.stderr and outcome.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("engine", ["valgrind", pytest.param("qemu", marks=needs_qemu)])
-def test_requested_alignment_is_kept(engine: str, tmp_path: Path) -> None:
+def test_requested_alignment_is_kept(tmp_path: Path) -> None:
     program = compile_c(
         """
         #include <stdlib.h>
@@ -281,7 +271,7 @@ def test_requested_alignment_is_kept(engine: str, tmp_path: Path) -> None:
         tmp_path / "pages",
     )
     path = tmp_path / "found.json"
-    chosen = ("--engine", engine, "--machine", "miucin", "--quick", "--json", str(path))
+    chosen = ("--machine", "miucin", "--quick", "--json", str(path))
     outcome = halo("layout", *chosen, "--", str(program))
     assert outcome.status in {0, 1}, outcome.stderr
     # All begin pages, so they compete for one set of the first cache, in any order.

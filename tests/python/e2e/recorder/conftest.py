@@ -1,4 +1,4 @@
-"""A folder and an engine to record programs with."""
+"""A folder to record programs in."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from support.engines import ENGINE_NAMES
 from support.recordings import Workshop
 
 
-@pytest.fixture(params=ENGINE_NAMES)
-def workshop(tmp_path: Path, request: pytest.FixtureRequest) -> Workshop:
-    return Workshop(tmp_path, request.param)
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    return Workshop(tmp_path)

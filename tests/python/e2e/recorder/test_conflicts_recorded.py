@@ -1,4 +1,4 @@
-"""`halo record --conflicts`: states and pairs of real programs, by both engines."""
+"""`halo record --conflicts`: states and pairs of real programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from halo.profile import CONFLICTS, Conflicts, read_profile
 from support.command import compile_c, halo
-from support.engines import ENGINE_NAMES
 
 # Thirteen objects a way apart, used in turn: one more than a set of twelve ways holds; and a table
 # that is used between them.
@@ -41,9 +40,8 @@ def recorded(program: Path, folder: Path, *options: str) -> Conflicts:
     return found
 
 
-@pytest.mark.parametrize("engine", ENGINE_NAMES)
-def test_objects_a_way_apart_conflict(program: Path, tmp_path: Path, engine: str) -> None:
-    found = recorded(program, tmp_path, "--conflicts=x86-48k-12", "--engine", engine)
+def test_objects_a_way_apart_conflict(program: Path, tmp_path: Path) -> None:
+    found = recorded(program, tmp_path, "--conflicts=x86-48k-12")
     rounds, objects = 3000, 13
     slots = next(state for state in found.states if state.size == 4096)
     at = found.states.index(slots)

@@ -1,8 +1,7 @@
-"""The two engines see the same of a program; bursts tell what all accesses tell."""
+"""Bursts of the engine `valgrind` tell what all accesses tell."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,25 +9,15 @@ import pytest
 from halo.plan import read_plan
 from halo.profile import SAMPLING, Profile, read_profile
 from support.command import BUILD, compile_c, halo
-from support.engines import needs_qemu
 from support.recordings import tells_only_its_file
 
 BENCH = BUILD / "bench"
-JSON = '[{"a":1,"b":[1,2,3]},{"a":2,"c":"text"}]'
-PROGRAMS: Mapping[str, tuple[str, ...]] = {
-    "hospital": (str(BENCH / "hospital"), "4", "20", "1"),
-    "rbtree": (str(BENCH / "rbtree"), "20000", "30000", "2000", "1"),
-    "scene": (str(BENCH / "scene"), "20000", "5", "1"),
-    "mst": (str(BENCH / "mst"), "10000", "30000", "1"),
-    "jq": ("jq", "-c", "."),
-}
 Key = tuple[tuple[str, int], ...]
 
 
-def record(folder: Path, engine: str, *words: str, stdin: str = "") -> Profile:
+def record(path: Path, *words: str) -> Profile:
     """Of a program and its arguments, behind options of `halo record`."""
-    path = folder / f"{engine}.profile"
-    outcome = halo("record", "--engine", engine, "-o", str(path), *words, stdin=stdin)
+    outcome = halo("record", "--engine", "valgrind", "-o", str(path), *words)
     assert outcome.status == 0 and tells_only_its_file(outcome.stderr, path)
     return read_profile(path)
 
@@ -52,36 +41,13 @@ def edges(profile: Profile) -> dict[frozenset[Key], int]:
     return {frozenset((key[a], key[b])): weight for a, b, weight in profile.edges}
 
 
-@needs_qemu
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_contexts_and_affinity_graphs_are_the_same(tmp_path: Path, name: str) -> None:
-    command = ("--exact", "--", *PROGRAMS[name])
-    emulated = record(tmp_path, "qemu", *command, stdin=JSON)
-    translated = record(tmp_path, "valgrind", *command, stdin=JSON)
-    assert SAMPLING.of(translated) is None
-    assert counts(translated) == counts(emulated)
-    assert edges(translated) == edges(emulated)
-    # String functions of the C library are chosen by the processor that each engine describes.
-    ours, others = translated.totals.machine_accesses, emulated.totals.machine_accesses
-    assert ours == pytest.approx(others, rel=1e-3)
-
-
-@needs_qemu
-def test_threads_allocate_the_same(tmp_path: Path) -> None:
-    """What threads do depends on how they take turns, but for what each of them allocates first."""
-    command = ("--", str(BENCH / "server"), "10000", "1000", "3000", "2", "1")
-    found = [counts(record(tmp_path, engine, *command)) for engine in ("qemu", "valgrind")]
-    assert found[0].keys() == found[1].keys()
-
-
 @pytest.fixture(scope="module")
 def sampled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Profile, Profile]:
     """A folder; a program recorded in bursts, and as a whole."""
     folder = tmp_path_factory.mktemp("sampled")
     command = ("--", str(BENCH / "hospital"), "6", "150", "1")
-    bursts = record(folder, "valgrind", *command)
-    (folder / "valgrind.profile").rename(folder / "bursts.profile")
-    return folder, bursts, record(folder, "valgrind", "--exact", *command)
+    bursts = record(folder / "bursts.profile", *command)
+    return folder, bursts, record(folder / "exact.profile", "--exact", *command)
 
 
 def test_bursts_count_for_what_they_leave_out(sampled: tuple[Path, Profile, Profile]) -> None:
@@ -113,7 +79,7 @@ def test_the_error_that_is_stated_is_the_one_that_is_made(
 def test_bursts_lead_to_the_same_groups(sampled: tuple[Path, Profile, Profile]) -> None:
     folder, *_ = sampled
     groups = []
-    for name in ("bursts", "valgrind"):
+    for name in ("bursts", "exact"):
         plan = folder / f"{name}.plan"
         assert halo("plan", str(folder / f"{name}.profile"), "-o", str(plan)).status == 0
         review = read_plan(plan).review
@@ -154,8 +120,8 @@ int main(int count, char **arguments) {
 def test_what_threads_do_first_after_a_wait_counts_as_the_rest(tmp_path: Path) -> None:
     binary = compile_c(TURNS, tmp_path / "turns", "-pthread")
     command = ("--", str(binary), "1000")
-    bursts = record(tmp_path, "valgrind", *command)
-    exact = record(tmp_path, "valgrind", "--exact", *command)
+    bursts = record(tmp_path / "bursts.profile", *command)
+    exact = record(tmp_path / "exact.profile", "--exact", *command)
     assert (sampling := SAMPLING.of(bursts)) is not None and sampling.bursts > 50
     ours, true = counts(bursts), counts(exact)
     often = [key for key, it in true.items() if it[3] > 1_000_000]

@@ -7,7 +7,6 @@ import struct
 
 import pytest
 
-from support.engines import needs_qemu
 from support.recordings import (
     COUNTING,
     Workshop,
@@ -28,12 +27,12 @@ def test_a_path_that_is_not_utf8(workshop: Workshop) -> None:
 def test_progress_file(workshop: Workshop) -> None:
     binary = workshop.build(COUNTING)
     progress = workshop.folder / "progress"
-    recording = workshop.record(binary, options=f",progress={progress}")
+    recording = workshop.record(binary, options=[f"progress={progress}"])
     magic, objects, accesses, instructions, elapsed = struct.unpack("<5Q", progress.read_bytes())
     assert magic == int.from_bytes(b"HLOPROG1", "little")
     assert objects == recording.part["totals"]["allocations"]
     assert accesses > 0 and elapsed > 0
-    assert (instructions > 1000) == (workshop.engine == "qemu"), "Valgrind counts when simulating"
+    assert instructions == 0, "they are counted when caches are simulated"
 
 
 FIELDS = """
@@ -53,7 +52,7 @@ int main(void) {
 
 def test_merging_repeats_changes_no_result(workshop: Workshop) -> None:
     binary = workshop.build(FIELDS)
-    merged, full = (workshop.record(binary, options=f",merge={m}").part for m in ("on", "off"))
+    merged, full = (workshop.record(binary, options=[f"merge={m}"]).part for m in ("on", "off"))
     for part in (merged, full):
         del part["pid"], part["recorder"]
         [make] = contexts_of(part, binary, "make")
@@ -67,17 +66,17 @@ def test_merged_repeats_travel_as_one_record(workshop: Workshop) -> None:
     binary, progress = workshop.build(FIELDS), workshop.folder / "progress"
     records = []
     for merge in ("on", "off"):
-        workshop.record(binary, options=f",merge={merge},progress={progress}")
+        workshop.record(binary, options=[f"merge={merge}", f"progress={progress}"])
         records.append(struct.unpack("<5Q", progress.read_bytes())[2])
     assert 0 < 2 * records[0] < records[1]
 
 
-BAD_OPTIONS = [",distance=x", ",nonsense=1", ",max_object=99999999999", ",merge=foo"]
+BAD_OPTIONS = ["distance=x", "nonsense=1", "max_object=99999999999", "merge=foo"]
 
 
-@pytest.mark.parametrize("options", BAD_OPTIONS)
-def test_bad_options_are_refused(workshop: Workshop, options: str) -> None:
-    recording = workshop.record("/bin/true", options=options)
+@pytest.mark.parametrize("option", BAD_OPTIONS)
+def test_bad_options_are_refused(workshop: Workshop, option: str) -> None:
+    recording = workshop.record("/bin/true", options=[option])
     assert recording.run.returncode != 0
     assert recording.run.stderr.startswith("halo-recorder: not understood: ")
 
@@ -93,17 +92,6 @@ def test_a_relative_out_survives_a_change_of_directory(workshop: Workshop) -> No
     assert allocates(recording.part, 77)
 
 
-@needs_qemu
-@pytest.mark.parametrize("workshop", ["qemu"], indirect=True)
-def test_too_little_address_space_is_said_at_once(workshop: Workshop) -> None:
-    recording = workshop.record("/bin/true", limit=1 << 30)
-    assert recording.run.returncode > 0
-    [line, *_] = recording.run.stderr.splitlines()
-    assert line.startswith("halo-recorder: cannot start: too little address space")
-    assert not recording.parts
-
-
-@pytest.mark.parametrize("workshop", ["valgrind"], indirect=True)
 def test_little_address_space_is_enough_for_the_translator(workshop: Workshop) -> None:
     binary = workshop.build(COUNTING)
     recording = workshop.record(binary, limit=1 << 30)

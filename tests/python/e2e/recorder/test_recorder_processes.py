@@ -284,7 +284,7 @@ def test_a_child_counts_its_first_access_to_the_object_accessed_last(
           return status;
         }
     """)
-    recording = workshop.record(binary, options=f",merge={merge}")
+    recording = workshop.record(binary, options=[f"merge={merge}"])
     parent, child = recording.parts
     assert [c["accesses"] for c in contexts_of(parent, binary, "f")] == [1]
     assert [c["accesses"] for c in contexts_of(child, binary, "f")] == [1]

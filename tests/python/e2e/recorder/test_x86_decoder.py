@@ -18,14 +18,11 @@ INSPECT = BUILD / "bin" / "halo-inspect-code"
 LIBRARIES = Path("/lib/x86_64-linux-gnu")
 EXECUTABLE = 1
 
-NONE, CALL, RETURN, JUMP, MOVE_STACK = range(5)
+NONE, CALL, RETURN, MOVE_STACK = range(4)
 FLOWS = {
     FlowControl.CALL: CALL,
     FlowControl.INDIRECT_CALL: CALL,
     FlowControl.RETURN: RETURN,
-    FlowControl.UNCONDITIONAL_BRANCH: JUMP,
-    FlowControl.INDIRECT_BRANCH: JUMP,
-    FlowControl.CONDITIONAL_BRANCH: JUMP,
 }
 FRAME = {Register.RSP, Register.RBP}
 KEPT = FRAME | {Register.RBX, Register.R12, Register.R13, Register.R14, Register.R15}

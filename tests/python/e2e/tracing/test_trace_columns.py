@@ -283,7 +283,7 @@ def test_live_wants_an_instrumented_program(tmp_path: Path) -> None:
         ["offenders", "--threads", "0", "t"],
         ["offenders", "--type", "", "t"],
         ["sharing", "--file", "!", "t"],
-        ["record", "--trace", "t", "--producer", "qemu"],
+        ["record", "--trace", "t", "--producer", "valgrind"],
     ],
 )
 def test_options_that_mean_nothing_are_refused(tmp_path: Path, arguments: list[str]) -> None:

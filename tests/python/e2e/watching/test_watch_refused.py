@@ -102,15 +102,6 @@ def test_a_refused_call(
     check_served(run_watched(command, armed.plan, HALO_WATCH_STRESS="1"), reason)
 
 
-def test_qemu(armed: Armed) -> None:
-    """It has no userfaultfd, and must not lose files of its own."""
-    qemu = shutil.which("qemu-x86_64")
-    if qemu is None:
-        pytest.skip("qemu-x86_64 is missing")
-    run = run_watched([qemu, str(armed.program)], armed.plan, HALO_WATCH_STRESS="1")
-    check_served(run, NO_KERNEL)
-
-
 def test_pages_that_cannot_be_moved_are_not_armed(
     armed: Armed, traps: None, refusing_call: Path
 ) -> None:

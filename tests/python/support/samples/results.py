@@ -17,7 +17,6 @@ from halo.process.allocators import Allocator
 from halo.schema.results import Machine
 from halo.schema.summary import RecordCost
 from halo.schema.trial import Pool, Runtime, Trial
-from halo.settings import read_settings
 from halo.trials.candidates import Candidate, PlanVariant
 from halo.trials.findings import Findings
 from halo.trials.racing.verdict import Verdict
@@ -154,7 +153,7 @@ def with_kept(folder: Path, results: Path, candidate: str) -> Path:
 
 @cache
 def _machine() -> Machine:
-    return describe_machine(read_settings())
+    return describe_machine()
 
 
 def _pool(sizes: Mapping[str, int]) -> Pool:
