@@ -21,6 +21,7 @@ PRODUCERS: Sequence[Producer] = (
 ENGINES: Sequence[Producer] = PRODUCERS[:2]
 # Those that can record everything.
 EXACT_ENGINES: Sequence[Producer] = [it for it in ENGINES if it.records_everything]
+BURSTS_ONLY = {it.name for it in PRODUCERS if not it.records_everything}
 
 
 def find_producer(
@@ -28,10 +29,12 @@ def find_producer(
 ) -> Producer:
     """The producer of that name, or of the settings' name, or the first engine that works here.
 
-    `everything`: the first one that records all accesses, and the contents of objects.
+    `everything`: the first one that records all accesses, and the contents of objects; the
+    settings' name then counts if its producer does.
     Raises `UsageError` if there is none of that name, `MissingPart` if a part of it is missing.
     """
-    name = name or settings.engine_name
+    if name is None and not (everything and settings.engine_name in BURSTS_ONLY):
+        name = settings.engine_name
     if not name:
         return _first_that_works(settings, EXACT_ENGINES if everything else ENGINES)
     for producer in PRODUCERS:

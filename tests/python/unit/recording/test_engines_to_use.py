@@ -10,7 +10,7 @@ import pytest
 
 from halo.errors import MissingPart
 from halo.recording import registry
-from halo.recording.registry import usable_engines
+from halo.recording.registry import find_producer, usable_engines
 from halo.settings import Settings, read_settings
 
 
@@ -39,3 +39,10 @@ def test_an_engine_that_does_not_work_is_left_out(monkeypatch: pytest.MonkeyPatc
     found = names(monkeypatch, "", engine("valgrind"), engine("other", "it is too old"))
     assert found == (["valgrind"], {"other": "it is too old"})
     assert names(monkeypatch, "", engine("valgrind", "unbuilt"), engine("other"))[0] == ["other"]
+
+
+def test_an_engine_of_bursts_is_no_choice_where_everything_is_needed() -> None:
+    settings = replace(read_settings(), engine_name="native")
+    assert find_producer(settings).name == "native"
+    assert find_producer(settings, everything=True).name == "valgrind"
+    assert find_producer(settings, "native", everything=True).name == "native", "it refuses itself"
