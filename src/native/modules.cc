@@ -18,6 +18,13 @@ constinit Close next_dlclose = nullptr;
 
 uint64_t number(const void* address) { return reinterpret_cast<uint64_t>(address); }
 
+void change_rights(const void* address, size_t size, int rights) {
+  if (halo::makes_generated_code(SYS_mprotect, uint64_t(rights), 0))
+    halo::native::engine.code_generated();
+  if ((rights & (PROT_EXEC | PROT_WRITE)) != 0)
+    halo::native::bursts.may_change(number(address), size);
+}
+
 // The modules that are loaded at the end are part of the profile.
 void leave() { halo::native::engine.read_code(); }
 __attribute__((constructor)) void watch() { halo::interpose::watch_exits(leave); }
@@ -50,10 +57,14 @@ HALO_EXPORT void* mmap64(void* address, size_t size, int rights, int flags, int 
 }
 
 HALO_EXPORT int mprotect(void* address, size_t size, int rights) noexcept {
-  if (halo::makes_generated_code(SYS_mprotect, uint64_t(rights), 0))
-    halo::native::engine.code_generated();
-  if ((rights & (PROT_EXEC | PROT_WRITE)) != 0)
-    halo::native::bursts.may_change(number(address), size);
+  change_rights(address, size, rights);
   return int(halo::with_errno(
       halo::system_call(SYS_mprotect, number(address), size, uint64_t(int64_t{rights}))));
+}
+HALO_EXPORT int pkey_mprotect(void* address, size_t size, int rights, int key) noexcept {
+  if (key == -1) return mprotect(address, size, rights);
+  change_rights(address, size, rights);
+  return int(
+      halo::with_errno(halo::system_call(SYS_pkey_mprotect, number(address), size,
+                                         uint64_t(int64_t{rights}), uint64_t(int64_t{key}))));
 }

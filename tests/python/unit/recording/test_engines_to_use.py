@@ -41,7 +41,7 @@ def test_an_engine_that_does_not_work_is_left_out(monkeypatch: pytest.MonkeyPatc
     assert names(monkeypatch, "", engine("valgrind", "unbuilt"), engine("other"))[0] == ["other"]
 
 
-def test_an_engine_of_bursts_is_no_choice_where_everything_is_needed() -> None:
+def test_an_engine_of_bursts_does_not_count_where_everything_is_needed() -> None:
     settings = replace(read_settings(), engine_name="native")
     assert find_producer(settings).name == "native"
     assert find_producer(settings, everything=True).name == "valgrind"
