@@ -55,8 +55,8 @@ def find_process(settings: Settings, number: int) -> Process:
     try:
         mapped = (folder / "maps").read_text(errors="replace")
         status = (folder / "status").read_text(errors="replace")
-        program = Path(os.readlink(folder / "exe"))
-        arguments = (folder / "cmdline").read_bytes().split(b"\0")[1:-1]
+        program = _named(Path(os.readlink(folder / "exe")), (folder / "comm").read_text().strip())
+        arguments = (folder / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")[1:]
     except PermissionError:
         raise UsageError(f"Process {number} is of another user: run halo as that one.") from None
     except OSError:
@@ -67,22 +67,31 @@ def find_process(settings: Settings, number: int) -> Process:
             f"Process {number} ({program.name}) was not started with this recorder: start it with"
             f" {settings.command} exec --recordable -- {program.name}"
         )
-    if not _catches(status, SIGNAL):
-        raise UsageError(f"Process {number} ({program.name}) allows no bursts, as it has said.")
+    fields = dict(line.split(":", 1) for line in status.splitlines())
+    if int(fields.get("Seccomp", "0")) != 0:
+        raise UsageError(
+            f"Process {number} ({program.name}) restricts its system calls (seccomp), and recording"
+            " needs some: record it from its start."
+        )
+    if not int(fields["SigCgt"], 16) >> (SIGNAL - 1) & 1:
+        raise UsageError(
+            f"Process {number} ({program.name}) allows no bursts, so it is not recorded."
+        )
+    if _socket(number) in Path("/proc/net/unix").read_text():
+        raise UsageError(f"Process {number} ({program.name}) is being recorded already.")
     target = Target(program, program.name)
     return Process(number, target, [os.fsdecode(it) for it in arguments])
+
+
+def _named(program: Path, name: str) -> Path:
+    """The program by the name that it was started by, as files may have several."""
+    named = program.with_name(name)
+    return named if named.exists() and named.samefile(program) else program
 
 
 def _is_loaded(mapped: str, library: Path) -> bool:
     places = {line.split(maxsplit=5)[5] for line in mapped.splitlines() if library.name in line}
     return any(Path(place) == library.resolve() for place in places)
-
-
-def _catches(status: str, number: int) -> bool:
-    for line in status.splitlines():
-        if line.startswith("SigCgt:"):
-            return bool(int(line.split()[1], 16) >> (number - 1) & 1)
-    return False
 
 
 def record_live(
@@ -96,7 +105,7 @@ def record_live(
     """Records for that time, until the process ends, or until Ctrl-C."""
     refuse_exact(limits)
     consumer = consumer_command(settings, limits, folder)
-    consumer[1] = f"@halo-{process.number:010}"
+    consumer[1] = _socket(process.number)
     begin = time.monotonic()
     with listening(consumer, settings.environment, RecordingFailed), suppress(KeyboardInterrupt):
         _request(process, limits.max_object)
@@ -105,6 +114,11 @@ def record_live(
             time.sleep(TICK_SECONDS)
             tick()
     return LiveRecording(gather_parts(folder), time.monotonic() - begin)
+
+
+def _socket(number: int) -> str:
+    """The name in the abstract namespace, as in src/native/engine.cc."""
+    return f"@halo-{number:010}"
 
 
 def _request(process: Process, max_object: int) -> None:
