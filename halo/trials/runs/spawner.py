@@ -253,15 +253,20 @@ def main() -> None:
             request = marshal.load(sys.stdin.buffer)
         except EOFError:
             return
+        value: int | str | Usage | list[Usage]
         try:
             if isinstance(request, list):
-                answer(run_in_slices(defaults, *request))
+                value = run_in_slices(defaults, *request)
             else:
-                answer(run(defaults, *request))
+                value = run(defaults, *request)
         except Stopped:
             return
         except OSError as error:
-            answer(str(error))
+            value = str(error)
+        try:
+            answer(value)
+        except BrokenPipeError:  # halo was killed; an ordinary end would flush the rest, and say so
+            posix._exit(0)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -14,7 +17,7 @@ import pytest
 from halo.errors import HaloError
 from halo.recording.producer import Command
 from halo.trials.runs import launcher as module
-from halo.trials.runs.launcher import Launcher, Run, Streams
+from halo.trials.runs.launcher import SPAWNER, Launcher, Run, Streams
 
 SHELL = Path("/bin/sh")
 
@@ -130,3 +133,21 @@ def test_a_lost_spawner_leaves_no_stopped_run(tmp_path: Path) -> None:
         while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
             time.sleep(0.01)
         assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_spawner_whose_halo_was_killed_says_nothing(tmp_path: Path) -> None:
+    streams = ("/dev/null", str(tmp_path / "out"), str(tmp_path / "err"))
+    request = (("/bin/true", ["true"], {}, streams), "mark")
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", str(SPAWNER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as spawner:
+        assert spawner.stdin is not None and spawner.stdout is not None
+        assert spawner.stderr is not None
+        spawner.stdout.close()
+        marshal.dump(request, spawner.stdin)
+        spawner.stdin.flush()
+        assert spawner.wait(timeout=60) == 0
+        assert spawner.stderr.read() == b""
