@@ -137,7 +137,8 @@ def test_a_lost_spawner_leaves_no_stopped_run(tmp_path: Path) -> None:
 
 def test_a_spawner_whose_halo_was_killed_says_nothing(tmp_path: Path) -> None:
     streams = ("/dev/null", str(tmp_path / "out"), str(tmp_path / "err"))
-    request = (("/bin/true", ["true"], {}, streams), "mark")
+    environment: dict[str, str] = {}
+    request = (("/bin/true", ["true"], environment, streams), "mark")
     with subprocess.Popen(
         [sys.executable, "-I", "-S", str(SPAWNER)],
         stdin=subprocess.PIPE,
