@@ -21,15 +21,15 @@ from halo.process.allocators import (
     Allocator,
     alone,
     find_allocator,
+    preload,
     under_plan,
 )
 from halo.process.foreground import become
 from halo.process.target import Target, find_target
 from halo.process.watch import DEFAULT_SHARE, MAX_SHARE, Watch, watch_refusal
-from halo.recording.live import VARIABLE as RECORDABLE
-from halo.recording.live import recordable
 from halo.settings import Settings
 
+RECORDABLE = {"HALO_RECORDABLE": "1"}  # the process can be recorded later (src/native/engine.h)
 LARGEST_CHECKED = 1 << 16  # bytes: the largest object that a plan can place
 
 
@@ -132,9 +132,9 @@ class ExecCommand:
         environment |= more
         if options.recordable:
             check_library("recorder", settings.native_guest)
-            environment = recordable(environment, settings.native_guest)
+            environment = preload(environment, [settings.native_guest]) | RECORDABLE
         if options.print_env or target is None:
-            names = ("LD_PRELOAD", PLAN_VARIABLE, *allocator.variables, *more, RECORDABLE)
+            names = ("LD_PRELOAD", PLAN_VARIABLE, *allocator.variables, *more, *RECORDABLE)
             for variable in names:
                 if variable in environment:
                     print(f"{variable}={shlex.quote(environment[variable])}")

@@ -198,8 +198,7 @@ class RecordCommand:
         with workspace() as folder:
             limits = _limits(options, {}, folder)
             progress, seconds = ProgressLines(folder / "progress"), options.seconds or LIVE_SECONDS
-            live = record_live(settings, process, seconds, limits, folder, progress.tick)
-            recording = Recording(Ending(0, 0), tuple(live.parts), live.seconds)
+            recording = record_live(settings, process, seconds, limits, folder, progress.tick)
             self._save(producer, recording, process.target, list(process.arguments), path)
         _tell_next_step(settings, path)
         return 0

@@ -5,34 +5,25 @@ from __future__ import annotations
 import ctypes
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from halo.errors import RecordingFailed, UsageError
-from halo.process.allocators import preload
+from halo.process.foreground import Ending
 from halo.process.target import Target
 from halo.recording.listener import listening
 from halo.recording.native import refuse_exact
-from halo.recording.parts import Limits, gather_parts
+from halo.recording.parts import Limits, Recording, gather_parts
 from halo.recording.progress import read_progress
 from halo.recording.valgrind import consumer_command
 from halo.settings import Settings
 
-VARIABLE = "HALO_RECORDABLE"
 # As in src/native/signals.h.
 SIGNAL, REQUEST = 60, 0x4F4C4148
 ANSWER_SECONDS = 5.0  # a machine may be busy
 TICK_SECONDS = 0.1
-
-
-@dataclass(frozen=True)
-class LiveRecording:
-    """The parts of the processes, and for how long they were recorded."""
-
-    parts: Sequence[Path]
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -42,11 +33,6 @@ class Process:
     number: int
     target: Target
     arguments: Sequence[str]
-
-
-def recordable(environment: Mapping[str, str], library: Path) -> dict[str, str]:
-    """The environment in which a program, and those that it executes, can be recorded later."""
-    return {**preload(environment, [library]), VARIABLE: "1"}
 
 
 def find_process(settings: Settings, number: int) -> Process:
@@ -101,7 +87,7 @@ def record_live(
     limits: Limits,
     folder: Path,
     tick: Callable[[], None],
-) -> LiveRecording:
+) -> Recording:
     """Records for that time, until the process ends, or until Ctrl-C."""
     refuse_exact(limits)
     consumer = consumer_command(settings, limits, folder)
@@ -113,7 +99,7 @@ def record_live(
         while time.monotonic() - begin < seconds and _runs(process):
             time.sleep(TICK_SECONDS)
             tick()
-    return LiveRecording(gather_parts(folder), time.monotonic() - begin)
+    return Recording(Ending(0, 0), tuple(gather_parts(folder)), time.monotonic() - begin)
 
 
 def _socket(number: int) -> str:

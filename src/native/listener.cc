@@ -59,7 +59,7 @@ void put_alloc(Thread& thread, Kind then, void* address, size_t size, uint64_t s
     writer.drain();
   }
   const uint64_t hash = thread.stack.hash();
-  if (thread.sent.needs(change, hash)) send_stack(thread);
+  if (thread.sent.add(change, hash)) send_stack(thread);
   writer.reserve(3);
   writer.mark_epoch();
   const uint64_t object = reinterpret_cast<uint64_t>(address);

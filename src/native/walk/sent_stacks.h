@@ -28,8 +28,9 @@ class SentStacks {
 
   static uint64_t place_of(uint64_t hash) { return hash >> (64 - kPlaceBits); }
 
-  // Called after each walk. Returns true if the stack is to be sent, all frames but common().
-  bool needs(const StackChange& change, uint64_t hash) {
+  // Called after each walk. Returns true if the stack was not here: then it is to be sent, all
+  // frames but common().
+  bool add(const StackChange& change, uint64_t hash) {
     common_ = std::min(common_, change.kept);
     const uint32_t mark = uint32_t(hash) | 1;
     uint32_t& known = marks_[place_of(hash)];

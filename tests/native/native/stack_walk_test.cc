@@ -66,7 +66,7 @@ class Walker {
   // Does as a consumer does, and compares what it knows by the stack's place.
   void send(const StackChange& change) {
     Calls& known = known_[SentStacks::place_of(walk_.hash())];
-    if (sent_.needs(change, walk_.hash())) {
+    if (sent_.add(change, walk_.hash())) {
       sent += walk_.frames().size() - sent_.common();
       told_.resize(sent_.common());
       for (const Frame& frame : walk_.frames().subspan(sent_.common())) told_.push_back(frame);
