@@ -72,9 +72,9 @@ uint64_t nanoseconds(uint64_t cycles) {
   return cycles * known >> kFraction;
 }
 
-// Of the process: whether no thread has begun, and what all bursts have cost, up to kFirstCost, in
-// ns.
-constinit std::atomic<bool> is_first{true};
+// Of the process: how many threads have begun, up to kFirstThreads, and what all bursts have cost,
+// up to kFirstCost, in ns.
+constinit std::atomic<uint32_t> threads_begun{0};
 constinit std::atomic<uint64_t> cost_of_all{0};
 // All bursts are as short and as far apart as the later ones.
 constinit std::atomic<bool> is_gentle{false};
@@ -198,7 +198,7 @@ void Sampler::begin() {
 }
 
 void Sampler::begin_gently() {
-  is_first.store(false, std::memory_order_relaxed);
+  threads_begun.store(Sampler::kFirstThreads, std::memory_order_relaxed);
   is_gentle.store(true, std::memory_order_relaxed);
 }
 
@@ -220,7 +220,8 @@ bool Sampler::begin_thread(Kept& kept) {
   kept.timer = timer.number + 1;
   timer.random = uint64_t(event._sigev_un._tid) * 0x9E3779B97F4A7C15;
   arm(kFirstDelay);
-  return is_first.exchange(false, std::memory_order_relaxed);
+  return threads_begun.load(std::memory_order_relaxed) < kFirstThreads &&
+         threads_begun.fetch_add(1, std::memory_order_relaxed) < kFirstThreads;
 }
 
 void Sampler::begin_now() {

@@ -368,6 +368,32 @@ def test_bursts_go_on_behind_system_calls(tmp_path: Path) -> None:
     assert profile.totals.machine_accesses >= 200 * 100
 
 
+SHORT_THREADS = """
+#include <pthread.h>
+#include <stdlib.h>
+void *work(void *unused) {
+  volatile long *values = calloc(100, sizeof *values);
+  for (int turn = 0; turn < 200; ++turn)
+    for (int i = 0; i < 100; ++i) values[i] += i;
+  free((void *)values);
+  return unused;
+}
+int main(void) {
+  pthread_t threads[10];
+  for (int i = 0; i < 10; ++i) pthread_create(&threads[i], 0, work, 0);
+  for (int i = 0; i < 10; ++i) pthread_join(threads[i], 0);
+}
+"""
+
+
+def test_short_threads_are_recorded_whole(tmp_path: Path) -> None:
+    profile, _ = record(tmp_path, build(tmp_path, SHORT_THREADS, "-O1"))
+    # Each is over before the timer of its processor time.
+    assert profile.totals.machine_accesses >= 10 * 200 * 100
+    sampling = SAMPLING.of(profile)
+    assert sampling is not None and sampling.edge_error == 0
+
+
 SANDBOXED = """
 #include <errno.h>
 #include <linux/filter.h>
