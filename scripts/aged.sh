@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 measured=results/aged
 simulated=results/aged-simulated
-kept=docs/evaluation/aged
+kept=results/kept/aged
 out=docs/evaluation
 
 # age NAME VARIANT TRAIN-ARGS -- ARGS
@@ -43,6 +43,9 @@ simulate hospital hospital-freelist 6 90 1
 simulate scene scene-region 100000 50 1
 .venv/bin/python bench/keep_results.py "$measured" "$kept"
 .venv/bin/python bench/keep_results.py "$simulated" "$kept-simulated"
+for name in aged aged-simulated; do
+  .venv/bin/python bench/evaluation_data.py pack "results/kept/$name" "evaluation/$name.parquet"
+done
 bin/halo plot aged "$kept"/*.json -o "$out/aged.md"
 for name in hospital scene; do
   bin/halo plot occupancy "$kept/$name.json" -o "$out/occupancy-$name.svg"

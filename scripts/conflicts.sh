@@ -6,9 +6,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 python=.venv/bin/python
 out=docs/evaluation
-heap=$out/heap
-classes=$out/classes
-timed=$out/results
+kept=results/kept
+heap=$kept/heap
+classes=$kept/classes
+timed=$kept/results
 tables=results/conflicts
 programs=(hospital scene mst mesh pagerank rbtree server)
 workloads=(sessions-240 nodes-4080 lattice-510 sessions-256 nodes-4096 lattice-512)
@@ -16,9 +17,15 @@ machines=(x86-48k-12 x86-32k-8 alpha21264)
 layouts=glibc,packed,same,spread,conflict
 status=0
 
+for name in heap classes results; do
+  $python bench/evaluation_data.py unpack "evaluation/$name.parquet" "$kept/$name"
+done
 $python bench/heap_shape.py simulate "$heap" "${programs[@]}"
 $python bench/conflicts.py misses --kept "$classes" "${workloads[@]}" || status=1
 $python bench/heap_shape.py check "$heap" || status=1
+for name in heap classes; do
+  $python bench/evaluation_data.py pack "$kept/$name" "evaluation/$name.parquet"
+done
 
 # image FIGURE NAME RESULT... [OPTIONS]; table likewise
 image() {

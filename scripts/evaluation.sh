@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 measured=results/evaluation
-kept=docs/evaluation/results
+kept=results/kept/results
+data=(.venv/bin/python bench/evaluation_data.py)
 out=docs/evaluation
 distances=8,32,128,512,2048,8192,32768
 with_distances=(hospital)
@@ -16,14 +17,16 @@ answered=(hospital scene mst mesh pagerank rbtree server tree lists hashindex jq
   xalan xmllint link-parser cc1plus clang cppcheck z3 gringo yosys qpdf swipl)
 bin/halo bench --allocator build/allocators/libmimalloc-3.so --allocator build/allocators/libsnmalloc.so \
   --results "$answers" "${answered[@]}"
-.venv/bin/python bench/keep_results.py --answers "$answers" "$out/answers"
+.venv/bin/python bench/keep_results.py --answers "$answers" results/kept/answers
+"${data[@]}" pack results/kept/answers evaluation/answers.parquet
 for ending in svg md; do
-  bin/halo plot answers "$out"/answers/*.json -o "$out/answers.$ending"
+  bin/halo plot answers results/kept/answers/*.json -o "$out/answers.$ending"
 done
 
 bin/halo eval compare --all --results "$measured"
 bin/halo eval compare "${with_distances[@]}" --distance "$distances" --results "$measured"
 .venv/bin/python bench/keep_results.py "$measured" "$kept"
+"${data[@]}" pack "$kept" evaluation/results.parquet
 
 plot() {
   local figure=$1 file=$2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -95,7 +96,14 @@ def save(drawing: Canvas, ending: str) -> bytes:
     stream = io.BytesIO()
     dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
     drawing.savefig(stream, format=ending, dpi=DPI, metadata=dates[ending])
-    return stream.getvalue()
+    content = stream.getvalue()
+    return _minified(content) if ending == "svg" else content
+
+
+def _minified(svg: bytes) -> bytes:
+    """The figure in one line, with positions in hundredths of a point."""
+    one_line = re.sub(rb"\s*\n\s*", b" ", svg)
+    return re.sub(rb"\d+\.\d{3,}", lambda it: b"%.2f" % float(it[0]), one_line)
 
 
 def _lay_out(drawing: Canvas) -> None:

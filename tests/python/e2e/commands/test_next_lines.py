@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from evaluation_data import unpack
 
 from support.command import REPOSITORY, Outcome, compile_c, halo
 from support.programs.sources import LIST
@@ -125,7 +126,8 @@ def test_a_plan_of_another_program_has_a_way_out(folder: Path) -> None:
 def test_a_document_that_the_page_lacks_has_a_command(folder: Path) -> None:
     simulate = ["eval", "simulate", "--json", "s 1.json", "--", "./my list", "2000"]
     assert halo(*simulate, cwd=folder).status == 7
-    shutil.copy(REPOSITORY / "docs" / "evaluation" / "sweeps" / "mesh.json", folder / "s 2.json")
+    kept = unpack(REPOSITORY / "evaluation" / "sweeps.parquet", folder / "kept")
+    shutil.copy(next(path for path in kept if path.stem == "mesh"), folder / "s 2.json")
     for document in ("s 1.json", "s 2.json", "a b.profile"):
         refused = halo("report", document, cwd=folder)
         assert refused.status == 117

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+from evaluation_data import unpack
 
 from halo.figures import Options, find_figure
 from support.command import REPOSITORY
 
 PAGES = REPOSITORY / "docs" / "evaluation"
+DATA = REPOSITORY / "evaluation"
 INCLUDED = {
     "aged.md": "aged-heaps.md",
     "answers.md": "../evaluation.md",
@@ -26,8 +29,8 @@ def test_pages_have_the_tables_that_scripts_write(table: str) -> None:
     assert [row for row in rows if row not in page] == []
 
 
-def test_the_answers_are_those_of_the_results_that_were_kept() -> None:
-    kept = sorted((PAGES / "answers").glob("*.json"))
+def test_the_answers_are_those_of_the_results_that_were_kept(tmp_path: Path) -> None:
+    kept = sorted(unpack(DATA / "answers.parquet", tmp_path))
     assert len(kept) > 20
     table = find_figure("answers").make(kept, Options(), "md").decode()
     assert (PAGES / "answers.md").read_text() == table

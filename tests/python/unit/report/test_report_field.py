@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluation_data import unpack
 
 from halo.report import render_report
 from halo.report.field import Entry, groups
@@ -14,6 +15,7 @@ from halo.report.field_chart import field_chart
 from halo.results import Measurement, read_measurement
 from halo.schema.summary import TriedAnalysis
 from halo.trials.findings import Findings
+from support.command import REPOSITORY
 from support.report_pages import checked
 from support.samples.field import ANSWER, OVER, field_document, field_findings, trials
 from support.samples.results import config, document, save
@@ -231,9 +233,8 @@ def test_the_plans_of_a_comparison_are_rows_once(tmp_path: Path) -> None:
     assert [(it.name, it.kept) for it in found.entries] == [("one-pool plan", True)]
 
 
-def test_the_published_results_have_a_figure() -> None:
-    folder = Path(__file__).parents[4] / "docs/evaluation/results"
-    for path in sorted(folder.glob("*.json")):
+def test_the_published_results_have_a_figure(tmp_path: Path) -> None:
+    for path in unpack(REPOSITORY / "evaluation" / "results.parquet", tmp_path):
         if "trials" in json.loads(path.read_text()):
             found = groups(read_measurement(path))
             assert {group.title.partition(" ")[0] for group in found} >= {"Allocators", "Plans"}
