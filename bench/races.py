@@ -48,7 +48,7 @@ from halo.trials.runs.rounds import Samples, relative_times
 from halo.trials.session import Options, Session
 from halo.trials.stages import Rounds, measure, record
 
-ASKED = ("search", "hints", "confine", "conflict")  # candidates that need their own option
+ASKED = ("search", "confine", "conflict")  # candidates that need their own option
 WRONG, MISSED = 0.99, 1.05
 MAX_WRONG, MAX_MISSED = 0.01, 0.10
 
@@ -95,7 +95,6 @@ def record_program(settings: Settings, name: str, rounds: int, folder: Path) -> 
     options = Options(trials=7, results=folder, environment=settings.environment)
     findings = Findings(name, {}, describe_machine())
     variants = [one for one in choose_variants([]) if one.strategy not in ASKED]
-    variants = [one for one in variants if not one.has_hints]
     with Session(settings, options, findings, Reporter(name)) as session:
         check_program(session, [job])
         time_allocators(session, job)

@@ -14,15 +14,16 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
-from hinted_pairs import plan_of
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 from interleaved import Configuration, interleave
 
+from halo.elf.build_id import build_id_of
 from halo.plan.files import write_plan
-from halo.plan.layout import MIN_RING
-from halo.plan.model import Spans
+from halo.plan.layout import MIN_RING, REUSE_NEWEST_FIRST, RULE_END, VERDICT_FORWARD
+from halo.plan.model import Plan, PlanGroup, PlanModule, Spans, State
 from halo.process.allocators import find_allocator, preload, under_plan
 from halo.process.watch import Watch
 from halo.settings import Settings, read_settings
@@ -32,16 +33,37 @@ BYTES = 128 << 10
 OPEN, CONFINED, WATCHED = "open", "confined", "watched"
 
 
+def return_address(program: Path) -> int:
+    """Of the measured call, from the load bias."""
+    with program.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        [found] = table.get_symbol_by_name("measured_call") or []
+        return int(found["st_value"])
+
+
+def plan_of(program: Path, spans: Spans) -> Plan:
+    """With a group for the call."""
+    root = State(0, 0, 0, 0, 0, VERDICT_FORWARD, 0, 0)
+    member = State(0, 0, return_address(program), 0, RULE_END, 0, 0, 0)
+    return Plan(
+        modules=(PlanModule(build_id_of(program)),),
+        groups=(PlanGroup(False, REUSE_NEWEST_FIRST, spans=spans),),
+        states=(root, member),
+        max_object=4096,
+        huge_pages=False,
+        executable=0,
+    )
+
+
 def environments(settings: Settings, program: Path, folder: Path) -> dict[str, Mapping[str, str]]:
     glibc = find_allocator("glibc")
     found: dict[str, Mapping[str, str]] = {
         "no plan": preload(settings.environment, [glibc.library])
     }
     for label, spans in ((OPEN, Spans()), (CONFINED, Spans(2 * MIN_RING, True))):
-        plan = plan_of(program, ())
-        (group,) = plan.groups
         path = folder / f"{label}.plan"
-        write_plan(replace(plan, groups=(group._replace(spans=spans),)), path)
+        write_plan(plan_of(program, spans), path)
         found[label] = under_plan(settings.environment, settings.runtime, path, glibc)
     watched = under_plan(
         settings.environment, settings.runtime, folder / f"{OPEN}.plan", glibc, settings.watch
@@ -56,8 +78,8 @@ def main() -> int:
     )
     parser.add_argument("--trials", type=int, default=11)
     settings = read_settings()
-    program = settings.build / "bench" / "hinted-pair"
-    command: list[str | Path] = [program, "1", "0", str(BYTES)]
+    program = settings.build / "bench" / "site-pair"
+    command: list[str | Path] = [program, str(BYTES)]
     with tempfile.TemporaryDirectory(prefix="halo-spans-") as folder:
         served = environments(settings, program, Path(folder))
         configs = [Configuration(label, command, it) for label, it in served.items()]

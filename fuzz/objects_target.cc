@@ -17,10 +17,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/contents.h"
 #include "fuzz/finding.h"
 #include "fuzz/trace_maker.h"
-#include "layout/contents_file.h"
 #include "layout/object_facts.h"
 #include "layout/order_file.h"
 #include "layout/orders.h"
@@ -111,7 +109,6 @@ void replay_all(const std::string& path) {
                 event.number() < stored.objects().size(),
             "a stored event is of an unknown object");
   replay_orders(path, facts, counter.count());
-  write_to_null([&](FILE* file) { layout::write_contents(path, file); });
 }
 
 void read_file(std::string_view bytes) {
@@ -165,14 +162,6 @@ void run(std::span<const uint8_t> input) {
   }
 }
 
-// Mostly as many words as the object has.
-void write_contents(objects::TraceWriter& writer, const objects::Allocation& one, Random& random) {
-  const bool whole = one.size != 0 && random() % 16 != 0;
-  std::vector<uint64_t> words(whole ? base::contents_words(one.size) : random() % 20);
-  for (uint64_t& word : words) word = random() >> random() % 64;
-  writer.contents(one.number, words);
-}
-
 // Writes objects of a few contexts, and accesses to them, by several threads.
 void write_events(objects::TraceWriter& writer, Random& random) {
   std::vector<objects::Allocation> alive;
@@ -187,7 +176,6 @@ void write_events(objects::TraceWriter& writer, Random& random) {
         alive.push_back({number, 0x10000 + number * 64 * (random() % 2), uint32_t(random() % 500),
                          ContextId{uint32_t(random() % 6)}});
         writer.allocate(alive.back());
-        if (random() % 4 == 0) write_contents(writer, alive.back(), random);
         if (random() % 8 == 0) writer.align(number);
         if (random() % 8 == 0) writer.reallocate(number, alive.front().number);
         break;

@@ -59,53 +59,6 @@ void add_random_states(PlanBuilder& builder, Random& random, std::size_t groups,
   }
 }
 
-// A program of operations of which most are known, with a value left more often than not.
-std::vector<plan::HintOperation> random_program(Random& random) {
-  using enum plan::HintCode;
-  static constexpr plan::HintCode firsts[] = {push_register, push_frame, push_image, push_constant};
-  static constexpr plan::HintCode changes[] = {load, load, extend, convert};
-  static constexpr std::uint8_t conversions[] = {2, 3, 6, 7, 8, 9, 11, 12, 13, 14, 15};
-  std::vector<plan::HintOperation> made;
-  const std::size_t length = 1 + random() % plan::max_hint_operations;
-  std::size_t depth = 0;
-  while (made.size() < length) {
-    const bool pushes = depth == 0 || (random() % 3 == 0 && depth < plan::max_hint_depth);
-    const plan::HintCode code = pushes ? firsts[random() % std::size(firsts)]
-                                : depth > 1 && random() % 2 == 0
-                                    ? (random() % 2 == 0 ? add : combine)
-                                    : changes[random() % std::size(changes)];
-    plan::HintOperation one{code, 0, 0, 0};
-    if (code == push_register) one.parameter = static_cast<std::uint8_t>(random() % 6);
-    if (code == add) one.parameter = static_cast<std::uint8_t>(random() % 4);
-    if (code == combine) one.parameter = static_cast<std::uint8_t>(random() % plan::hint_functions);
-    if (code == convert) one.parameter = conversions[random() % std::size(conversions)];
-    if (code == load) one.parameter = static_cast<std::uint8_t>(1u << random() % 4);
-    if (code == extend) one.parameter = static_cast<std::uint8_t>(1u << random() % 3);
-    if ((code == load || code == extend) && random() % 2 == 0)
-      one.parameter |= plan::hint_signed_load;
-    if (code == push_frame) one.value = static_cast<std::int32_t>(random() % 64);
-    if (code == load || code == push_image || code == push_constant)
-      one.value = static_cast<std::int32_t>(static_cast<std::int64_t>(random()) >> random() % 64);
-    depth += pushes ? 1 : 0;
-    depth -= code == add || code == combine ? 1 : 0;
-    made.push_back(one);
-  }
-  for (; depth > 1 && made.size() < plan::max_hint_operations; --depth)
-    made.push_back({add, 0, 0, 0});
-  return made;
-}
-
-void add_hints(PlanBuilder& builder, Random& random) {
-  std::uint64_t offset = random() % 0x1000;
-  const std::size_t keys = 1 + random() % plan::max_hint_keys;
-  for (std::uint64_t rules = 1 + random() % 6; rules != 0; --rules) {
-    std::vector<std::vector<plan::HintOperation>> programs;
-    for (std::size_t i = 0; i < keys; ++i) programs.push_back(random_program(random));
-    builder.hint(offset, programs);
-    offset += 1 + random() % 0x1000;
-  }
-}
-
 // Rings within the limits, or a little outside.
 void add_spans(PlanBuilder& builder, Random& random) {
   static constexpr std::uint64_t rings[] = {0,
@@ -357,12 +310,9 @@ Input make_plan(Random& random) {
   }
   if (random() % 4 != 0) add_real_path(builder, random, groups);
   add_random_states(builder, random, groups, modules);
-  const bool has_hints = random() % 3 == 0;
-  if (has_hints) add_hints(builder, random);
   std::vector<std::byte> bytes = builder.bytes();
-  // With hints or spans, groups are elsewhere in the file.
-  for (std::uint32_t i = 0; i < groups && !has_hints && !has_spans; ++i)
-    set_layout(bytes, i, random);
+  // With spans, groups are elsewhere in the file.
+  for (std::uint32_t i = 0; i < groups && !has_spans; ++i) set_layout(bytes, i, random);
   const std::uint32_t limit = limits[random() % std::size(limits)];
   std::memcpy(bytes.data() + offsetof(Header, max_object), &limit, sizeof limit);
   // For any program, or for this one, which is module 0.

@@ -25,7 +25,6 @@
 #include "plan/plan_file.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/code/alignment.h"
-#include "runtime/hints/program.h"
 #include "runtime/identify/identifier.h"
 #include "runtime/modules/modules.h"
 #include "runtime/redirect/selectors.h"
@@ -321,30 +320,6 @@ void serve_in_a_child(std::span<const std::byte> bytes) {
   require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a process under the plan crashed");
 }
 
-// Programs of hints may read only what is readable, with any registers.
-void compute_hints(const PlanView& view, Random& random) {
-  static const std::vector<std::uintptr_t> readable(64, 7);
-  std::uintptr_t frame[65] = {};
-  std::size_t key = 0, operation = 0;
-  for (const plan::HintRule& rule : view.hints.rules)
-    for (std::uint32_t left = rule.keys; left != 0; --left, ++key) {
-      const std::size_t length = view.hints.keys[key].operations;
-      const auto program = view.hints.operations.subspan(operation, length);
-      operation += length;
-      for (int round = 0; round < 16; ++round) {
-        std::uint64_t registers[plan::hint_registers];
-        for (std::uint64_t& one : registers) {
-          one = random() >> (random() % 64);
-          if (random() % 2 == 0)
-            one = reinterpret_cast<std::uintptr_t>(readable.data()) + random() % 512;
-        }
-        std::uint64_t result;
-        runtime::run_program(program, rule, user_addresses - random() % 4096, {registers, frame},
-                             result);
-      }
-    }
-}
-
 void run(std::span<const std::uint8_t> input) {
   // Aligned like a mapping.
   std::vector<std::uint64_t> aligned((input.size() + 7) / 8);
@@ -360,7 +335,6 @@ void run(std::span<const std::uint8_t> input) {
   Random random(base::crc32(file));
   walk_while_modules_move(view, random);
   for (int i = 0; i < 8; ++i) evaluate_selectors(view, random);
-  compute_hints(view, random);
   serve_in_a_child(file);
 }
 

@@ -15,16 +15,13 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 OUTPUTS = {
     "src/plan/format.h": "halo/plan/layout.py",
-    "src/plan/hint_format.h": "halo/plan/hints/layout.py",
     "src/trace/frames.h": "halo/tracing/frames.py",
     "src/layout/layout_format.h": "halo/layouts/layout_format.py",
-    "src/layout/contents_format.h": "halo/layouts/contents_format.py",
     "src/trace_tool/column_blocks.h": "halo/analyses/column_blocks.py",
     "src/simulator/latencies.h": "halo/simulation/latencies.py",
     "src/corun/stream_format.h": "halo/corun/stream_format.py",
 }
 CODES = {"char": "s", "uint8_t": "B", "int8_t": "b", "uint16_t": "H", "int16_t": "h"}
-CODES |= {"double": "d"}
 CODES |= {"uint32_t": "I", "int32_t": "i", "uint64_t": "Q", "int64_t": "q"}
 ARROW = {"int8_t": "pa.int8()", "int32_t": "pa.int32()", "int64_t": "pa.int64()"}
 ARROW |= {"Flag": "pa.bool_()"}

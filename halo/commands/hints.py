@@ -5,16 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from halo.commands.shared.numbers import up_to
 from halo.commands.shared.options import add_json_option
 from halo.errors import UsageError
 from halo.settings import Settings
-
-if TYPE_CHECKING:
-    from halo.hints.run import HintOptions
-    from halo.schema.hints import HintsDocument
 
 MAX_LEVEL = 64
 MAX_SEED = 2**31 - 1
@@ -24,23 +19,17 @@ class HintsCommand:
     name = "hints"
     summary = "Find field values that tell an allocator which objects are used together."
     usage = "halo hints [OPTIONS] TRACE"
-    examples = ("halo hints --phase traverse prog.trace", "halo hints --captured prog.profile")
+    examples = ("halo hints --phase traverse prog.trace",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "trace", type=Path, metavar="TRACE", help="trace of a program built with halo-cc -g"
         )
         parser.add_argument(
-            "--captured",
-            action="store_true",
-            help="TRACE is the profile of any program, by halo record --objects --contents: study"
-            " its call sites, and show where they have the values",
-        )
-        parser.add_argument(
             "--type",
             default="*",
             metavar="GLOB",
-            help="only objects of these types, or call sites (default: all)",
+            help="only objects of these types (default: all)",
         )
         parser.add_argument(
             "--level",
@@ -87,10 +76,6 @@ class HintsCommand:
             raise UsageError("halo hints needs a stored TRACE, and runs nothing.")
         if not 0 <= options.seed <= MAX_SEED:
             raise UsageError(f"--seed is a number from 0 to {MAX_SEED}.")
-        if options.captured and (options.deep or options.phase or options.output):
-            raise UsageError(
-                "--captured goes with none of --deep, --phase and -o; halo plan writes its rules."
-            )
         check_learner()
         for path in filter(None, (options.json, options.output)):
             check_place(path)
@@ -98,11 +83,8 @@ class HintsCommand:
             options.type, options.level or 0, options.seed, 2 if options.deep else 1
         )
         with workspace() as folder:
-            if options.captured:
-                found = _of_recording(settings, options.trace, wanted, folder)
-            else:
-                prepared = prepare(settings, options.trace, folder, options.phase)
-                found = find_hints(settings, prepared, wanted, folder, _tell)
+            prepared = prepare(settings, options.trace, folder, options.phase)
+            found = find_hints(settings, prepared, wanted, folder, _tell)
         show_hints(found)
         if options.output is not None and not write_hints(found.types, options.output):
             print(
@@ -111,15 +93,6 @@ class HintsCommand:
         if options.json is not None:
             write_json(found, options.json)
         return 0
-
-
-def _of_recording(
-    settings: Settings, path: Path, options: HintOptions, folder: Path
-) -> HintsDocument:
-    from halo.captured.study import find_captured_hints
-    from halo.profile import read_profile
-
-    return find_captured_hints(settings, read_profile(path), options, folder, _tell)
 
 
 def _tell(kind: str) -> None:

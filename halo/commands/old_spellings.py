@@ -18,7 +18,7 @@ MOVED = {
     "simulate": ("eval", "simulate"),
 }
 
-_EFFORT = dict.fromkeys(("--conflicts", "--search", "--hints", "--confine"), "--effort thorough")
+_EFFORT = dict.fromkeys(("--conflicts", "--search", "--confine"), "--effort thorough")
 REPLACED = {"run": _EFFORT, "bench": _EFFORT}
 """By command, options that it had, with what to write instead."""
 

@@ -117,8 +117,6 @@ class RecordCommand:
         from halo.trials.runs.process_watch import ProcessWatch
         from halo.trials.runs.wrappers import refuse_known_launcher
 
-        if options.contents and not options.objects:
-            raise UsageError("--contents needs --objects.")
         machines = _machine_texts(options)
         if options.pid is not None:
             return self._live(settings, options, rest)

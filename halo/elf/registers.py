@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iced_x86 import Instruction, InstructionInfoFactory, OpAccess, Register, UsedRegister
+from iced_x86 import Instruction, InstructionInfoFactory, OpAccess, Register
 from iced_x86 import RegisterExt as Registers
 
 CALLEE_SAVED = (
@@ -20,16 +20,10 @@ _WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.RE
 _INFO = InstructionInfoFactory()
 
 
-def written_registers(instruction: Instruction) -> Iterator[int]:
-    """The full registers that it changes in whole or in part, perhaps conditionally."""
-    return (Registers.full_register(used.register) for used in _written(instruction))
-
-
 def written_general_registers(instruction: Instruction) -> Iterator[int]:
-    """Those of them that are general-purpose."""
-    written = _written(instruction)
-    return (Registers.full_register(it.register) for it in written if Registers.is_gpr(it.register))
-
-
-def _written(instruction: Instruction) -> Iterator[UsedRegister]:
-    return (used for used in _INFO.info(instruction).used_registers() if used.access in _WRITES)
+    """The full general-purpose registers that it changes in whole or in part, perhaps
+    conditionally.
+    """
+    for used in _INFO.info(instruction).used_registers():
+        if used.access in _WRITES and Registers.is_gpr(used.register):
+            yield Registers.full_register(used.register)

@@ -18,7 +18,7 @@ def show_hints(found: HintsDocument) -> None:
     for one in found.types:
         if one.features:
             console.print()
-            _show_type(console, one, found.captured)
+            _show_type(console, one)
     if found.predicted is not None:
         console.print()
         show_prose(console, predicted_sentence(found.predicted))
@@ -33,7 +33,7 @@ def overview(found: HintsDocument) -> Grid:
     """One row for each type."""
     return Grid(
         [
-            Field("call site" if found.captured else "type"),
+            Field("type"),
             Field("objects", figures=True),
             Field("accesses", figures=True),
             Field("verdict"),
@@ -42,11 +42,11 @@ def overview(found: HintsDocument) -> Grid:
             Row((one.type, f"{one.objects:,}", f"{one.accesses:,}", one.verdict or one.why))
             for one in found.types
         ],
-        f"{'Call sites' if found.captured else 'Types'}, the most accessed first",
+        "Types, the most accessed first",
     )
 
 
-def features_table(one: TypeHint, captured: bool = False) -> Grid:
+def features_table(one: TypeHint) -> Grid:
     """The most important features, and the noise column."""
     shown = [
         feature
@@ -57,7 +57,7 @@ def features_table(one: TypeHint, captured: bool = False) -> Grid:
         [
             Field("feature"),
             Field("group"),
-            Field("known at the call" if captured else "known at birth"),
+            Field("known at birth"),
             Field("permutation", figures=True),
             Field("gini", figures=True),
             Field("coverage", figures=True),
@@ -77,25 +77,6 @@ def features_table(one: TypeHint, captured: bool = False) -> Grid:
         ],
         f"{one.type}: what predicts the community",
     )
-
-
-def locations_table(one: TypeHint) -> Grid:
-    """Where each call site has the known fields, the most important first; no rows if none has."""
-    return Grid(
-        [Field("call site"), Field("feature"), Field("value at the call")],
-        [
-            Row((location.site, feature.name, location.value))
-            for feature in one.features
-            for location in feature.locations
-        ],
-        f"{one.type}: where the values are",
-    )
-
-
-def rule_sentence(one: TypeHint) -> str:
-    """What a plan does for the objects of call sites, and which code allocates them."""
-    rule = f"halo plan --strategy hints places them {one.rule}." if one.rule else one.no_rule
-    return f"Allocated by {', '.join(one.places)}. {rule}" if one.places else rule
 
 
 def learnt_sentence(one: TypeHint) -> str:
@@ -147,16 +128,11 @@ def _accuracy(accuracy: HintAccuracy) -> str:
     return f"top-1 {accuracy.top1:.1%}, top-5 {accuracy.top5:.1%}"
 
 
-def _show_type(console: Console, one: TypeHint, captured: bool) -> None:
-    show_grid(console, features_table(one, captured))
+def _show_type(console: Console, one: TypeHint) -> None:
+    show_grid(console, features_table(one))
     show_prose(console, learnt_sentence(one))
     if one.unseen:
         show_prose(console, unseen_sentence(one))
     show_prose(console, f"{one.verdict}: {one.why}")
     if one.call:
         show_prose(console, f"{', '.join(one.places)}: {one.call}")
-    if captured:
-        show_prose(console, rule_sentence(one))
-        locations = locations_table(one)
-        if locations.rows:
-            show_grid(console, locations)

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from halo.errors import BadInput
-from halo.layouts.binary_file import head_and_body
 from halo.layouts.layout_format import LAYOUT_HEAD, LAYOUT_MAGIC, LAYOUT_VERSION
 
 Numbers = npt.NDArray[np.uint32]
@@ -31,9 +30,16 @@ class Layout:
 
 def read_layout(path: Path) -> Layout:
     """The layout in a file; `BadInput` if it is missing, damaged, newer or another file."""
-    (levels, objects, check), columns = head_and_body(
-        path, LAYOUT_HEAD, LAYOUT_MAGIC, LAYOUT_VERSION, "layout file"
-    )
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from error
+    if len(data) < LAYOUT_HEAD.size or not data.startswith(LAYOUT_MAGIC):
+        raise BadInput(f"{path} is not a layout file of halo.")
+    _, version, levels, objects, check = LAYOUT_HEAD.unpack_from(data)
+    if version != LAYOUT_VERSION:
+        raise BadInput(f"{path} has version {version}, which this halo cannot read.")
+    columns = data[LAYOUT_HEAD.size :]
     if len(columns) != (1 + levels) * objects * 4:
         raise BadInput(f"{path} is damaged: its size does not match its counts.")
     if zlib.crc32(columns, zlib.crc32(struct.pack("<II", levels, objects))) != check:

@@ -17,7 +17,7 @@ from halo.recording.parts import MAX_OBJECT, Limits, Recording
 from halo.recording.producer import Job, Producer
 from halo.recording.progress import ProgressLines
 from halo.recording.run import record
-from halo.recording.sink_options import CONTENTS, OBJECTS
+from halo.recording.sink_options import OBJECTS
 from halo.settings import Settings
 
 
@@ -39,14 +39,12 @@ def find_phase(target: Target, function: str) -> str:
 class Run:
     """A program to trace; `phase` is from `find_phase`, or empty.
 
-    With `contents`, the trace also has contents of objects (`halo.layouts.replays.contents_of`).
     Larger objects than `max_object` bytes count as memory outside objects.
     """
 
     target: Target
     arguments: list[str]
     phase: str = ""
-    contents: bool = False
     max_object: int = MAX_OBJECT
 
 
@@ -61,9 +59,7 @@ def record_objects(
     check_place(path)
     if path.exists():
         raise BadInput(f"{path} exists; remove it, or choose another file.")
-    contents = int(run.contents)
-    sinks: dict[str, int | str] = {OBJECTS.name: 1, CONTENTS.name: contents, "phase": run.phase}
-    limits = Limits(run.max_object, sinks)
+    limits = Limits(run.max_object, {OBJECTS.name: 1, "phase": run.phase})
     trace = folder / OBJECTS.file
     follow = ProgressLines(folder / "progress").tick
     recording = record(engine, settings, Job(target, run.arguments, limits), folder, follow)

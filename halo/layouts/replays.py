@@ -11,7 +11,6 @@ import msgspec
 
 from halo.errors import MissingPart
 from halo.files.atomic import move_file
-from halo.layouts.contents_file import Contents, read_contents
 from halo.process.native_tool import output_for_trace
 from halo.schema.layout import Replayed
 from halo.settings import Settings
@@ -108,14 +107,3 @@ def replay(
     for written, place in files.items():
         move_file(written, place)
     return found
-
-
-def contents_of(settings: Settings, trace: Path, folder: Path) -> Contents:
-    """The contents of objects in a trace; `BadTrace` if it is missing or damaged.
-
-    Empty unless the trace was recorded with contents. `folder` is for a file.
-    """
-    written = folder / "contents"
-    written.unlink(missing_ok=True)
-    output_for_trace([str(settings.replayer), f"--contents={written}"], trace)
-    return read_contents(written)

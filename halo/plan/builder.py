@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 
@@ -11,7 +11,6 @@ from halo.plan.alignment import BY_SIZE, Aligner, ProofSource, proof_of_program
 from halo.plan.callsites import CallSites, RuleSource, rule_from_file
 from halo.plan.digests import refuse_unlike, with_layout
 from halo.plan.grouping import Group, Grouping
-from halo.plan.hints.sites import SiteHint, number_modules
 from halo.plan.layout import (
     MAX_GROUPS,
     MAX_MODULES,
@@ -39,7 +38,7 @@ from halo.plan.model import (
 from halo.plan.options import option, parse_options
 from halo.plan.random_pools import drawing_plan
 from halo.plan.redirection import ObstacleSource, obstacle_in_file
-from halo.plan.review.groups import NameSource, review_groups, review_hints
+from halo.plan.review.groups import NameSource, review_groups
 from halo.plan.review.ids import context_ids
 from halo.plan.selectors import make_selectors
 from halo.plan.trie import Draft, Limits, Trie, TrieBuilder, prune, rbp_to_restore
@@ -147,11 +146,6 @@ def _built(
         largest_grouped(profile),
         MAX_OBJECT_LIMIT if grouping.largest is None else grouping.largest,
     )
-    if grouping.hints and (grouping.at_random or chosen.identification == "selectors"):
-        raise BadInput(
-            "Hints are served by call site, so their plan can neither draw groups at random nor"
-            " identify by selectors."
-        )
     plan, identification = _decided(profile, grouping, chosen, limit, aligner, rules, obstacles)
     review = _review(profile, grouping, chosen, identification, aligner, names)
     return replace(plan, review=review)
@@ -189,7 +183,6 @@ def _decided(
     drafts = prune(trie.states)
     modules, states = _states(profile, drafts, sites, aligner)
     modules, executable = _for_program(modules, profile, chosen)
-    modules, hints = number_modules(modules, _aligned(profile, grouping.hints, aligner))
     if len(states) > MAX_STATES or len(modules) > MAX_MODULES:
         raise BadInput("The profile needs more states or modules than a plan can hold.")
     identification = _identification(profile, members, labels, trie, drafts, sites)
@@ -201,16 +194,8 @@ def _decided(
         huge_pages=chosen.huge_pages,
         executable=executable,
         checked=aligner.proof.modules,
-        hints=hints,
     )
     return plan, identification
-
-
-def _aligned(profile: Profile, hints: tuple[SiteHint, ...], aligner: Aligner) -> Iterator[SiteHint]:
-    """The hints, with blocks aligned by size where that of groups would be."""
-    for hint in hints:
-        alignment = aligner.of(profile.contexts[at] for at in hint.contexts)
-        yield hint._replace(rule=hint.rule._replace(by_size=alignment == BY_SIZE))
 
 
 def _drawn(
@@ -338,8 +323,6 @@ def _review(
         groups=review_groups(profile, grouping, chosen.stack_frames, names),
         identification=identification,
         alignment=aligner.reason,
-        hints=review_hints(profile, grouping, names),
-        why_no_hints=grouping.why_no_hints,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from halo.plan.hints.sites import SiteHint
 from halo.plan.model import ConflictReview, PageLayout, Spans
 
 
@@ -32,9 +31,7 @@ class Grouping:
     """Disjoint groups, in order of their index, with the strategy and its parameters.
 
     If `at_random` is set, the groups have no contexts: the runtime draws a group for each object.
-    Objects of more than `largest` bytes are in no group; None: only the plan has a limit. `hints`
-    place the objects of call sites, which are in no group. `why_no_hints` is a sentence, if the
-    strategy found none.
+    Objects of more than `largest` bytes are in no group; None: only the plan has a limit.
     """
 
     strategy: str
@@ -42,8 +39,6 @@ class Grouping:
     parameters: Mapping[str, int | float | bool | str] = field(default_factory=dict)
     at_random: bool = False
     largest: int | None = None
-    hints: tuple[SiteHint, ...] = ()
-    why_no_hints: str = ""
 
     def labels(self, contexts: int, otherwise: int) -> list[int]:
         """The group index of each of `contexts` contexts; `otherwise` for those in no group."""
@@ -51,7 +46,4 @@ class Grouping:
         for index, group in enumerate(self.groups):
             for context in group.contexts:
                 found[context] = index
-        for hint in self.hints:
-            for context in hint.contexts:
-                found[context] = otherwise
         return found

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from halo.alignment.model import CheckedModule
-from halo.plan.hints.layout import HINT_VERSION
-from halo.plan.hints.rules import HintRule
 from halo.plan.layout import (
     CHECKED_VERSION,
     DIGEST_VERSION,
@@ -210,17 +208,6 @@ class GroupReview:
 
 
 @dataclass(frozen=True)
-class HintReview:
-    """A call site whose objects of `bytes` bytes have a hint, and why; `coverage` is their share of
-    all accesses (0 to 1)."""
-
-    site: str
-    bytes: int
-    reason: str
-    coverage: float
-
-
-@dataclass(frozen=True)
 class Identification:
     """How well the walk distinguishes contexts.
 
@@ -259,8 +246,7 @@ class Source:
 class Review:
     """The reviewable part, NAME.plan.json; `alignment` is the reason for the blocks' alignment.
 
-    `why_no_hints` is a sentence, if the strategy makes hints and found none. `allocator` is the
-    next allocator that the plan was chosen over, empty if that is unknown.
+    `allocator` is the next allocator that the plan was chosen over, empty if that is unknown.
     """
 
     strategy: str
@@ -269,8 +255,6 @@ class Review:
     groups: tuple[GroupReview, ...]
     identification: Identification
     alignment: str = ""
-    hints: tuple[HintReview, ...] = ()
-    why_no_hints: str = ""
     source: Source = Source()
     allocator: str = ""
 
@@ -289,7 +273,7 @@ class Plan:
     goes to a group drawn at random, with the root's alignment. With `at_random` or `selectors` the
     root is the only state. `checked` are the modules whose code allows blocks at multiples of eight
     bytes; in a process with any other module the runtime aligns all blocks to 16. `max_object` is
-    in bytes. `hints` place objects by their values, in order of their call sites.
+    in bytes.
     """
 
     modules: tuple[PlanModule, ...]
@@ -302,7 +286,6 @@ class Plan:
     at_random: bool = False
     selectors: Selectors | None = None
     checked: tuple[CheckedModule, ...] = ()
-    hints: tuple[HintRule, ...] = ()
 
     @property
     def version(self) -> int:
@@ -311,16 +294,12 @@ class Plan:
             return DIGEST_VERSION
         if any(group.spans is not None for group in self.groups):
             return SPAN_VERSION
-        if self.hints:
-            return HINT_VERSION
         plain = all(group.layout == SPREAD for group in self.groups)
         return CHECKED_VERSION if plain else LAYOUT_VERSION
 
     @property
     def is_inert(self) -> bool:
         """Whether the plan forwards every allocation."""
-        if self.hints:
-            return False
         if self.selectors is not None:
             return not self.selectors.conjunctions
         return not self.at_random and all(state.verdict >= VERDICT_FORWARD for state in self.states)

@@ -40,8 +40,6 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
         ("states", f"{len(plan.states)}, {leaves} of them deciding on a group"),
         ("frame-pointer steps", str(by_pointer)),
     ]
-    if plan.hints:
-        rows.append(("hints", f"{len(plan.hints)} call site{'s' * (len(plan.hints) > 1)}"))
     if plan.selectors is not None:
         sites, conjunctions = plan.selectors
         rows.append(("selectors", f"{len(conjunctions)} conjunctions of {len(sites)} call sites"))
@@ -50,14 +48,7 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
     elif plan.at_random:
         rows.append(("effect", f"small objects go into one of {len(plan.groups)} pools at random"))
     elif plan.states[0].verdict == VERDICT_FORWARD:
-        rows.append(
-            (
-                "effect",
-                "all other objects are forwarded"
-                if plan.hints
-                else "none: everything is forwarded",
-            )
-        )
+        rows.append(("effect", "none: everything is forwarded"))
     elif plan.states[0].verdict != VERDICT_UNDECIDED:
         rows.append(("effect", f"every small object goes into group {plan.states[0].verdict}"))
     review = plan.review
@@ -72,12 +63,8 @@ def plan_summary(plan: Plan) -> list[tuple[str, str]]:
     alignment = [("alignment", review.alignment)] if review.alignment else []
     if plan.at_random:
         return [*origin, *rows, *alignment]
-    hints = [("hint", f"{one.bytes} bytes, {one.reason}; {one.site}") for one in review.hints]
-    if review.why_no_hints:
-        hints = [("no hints", review.why_no_hints)]
     return [
         *origin,
-        *hints,
         ("grouped contexts", str(contexts)),
         ("coverage", f"{coverage:.1%} of the recorded accesses"),
         *rows,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.errors import BadTrace, UsageError
+from halo.errors import BadTrace
 from halo.process.native_tool import output_for_trace
 from halo.process.target import Target
 from halo.recording.listener import listening
@@ -88,10 +88,5 @@ def _call(settings: Settings, trace: Path, *command: str) -> str:
 
 
 def profile_options(limits: Limits, folder: Path) -> list[str]:
-    """Options of `halo-trace profile`, which writes the parts to `folder`.
-
-    `UsageError` if contents of objects are wanted, which a type-aware trace does not have.
-    """
-    if limits.need_contents:
-        raise UsageError("The engine llvm does not record contents of objects; use valgrind.")
+    """Options of `halo-trace profile`, which writes the parts to `folder`."""
     return [f"--{argument}" for argument in (f"out={folder / 'part'}", *limits.arguments(folder))]

@@ -62,15 +62,11 @@ class Limits:
     @property
     def need_everything(self) -> bool:
         """Whether a producer that records a part of the accesses will not do."""
-        return self.need_exact or self.need_all_accesses or self.need_contents
+        return self.need_exact or self.need_all_accesses
 
     @property
     def need_all_accesses(self) -> bool:
         return any(option.all_accesses for option in self._given())
-
-    @property
-    def need_contents(self) -> bool:
-        return any(option.contents for option in self._given())
 
     def _given(self) -> list[SinkOption]:
         return [

@@ -53,7 +53,7 @@ class Producer(Protocol):
     name: str
     summary: str
     records_everything: bool
-    """Whether it can record all accesses, and the contents of objects."""
+    """Whether it can record all accesses."""
     slowdown: int
     """The approximate slowdown of a program under it."""
     start_seconds: float

@@ -29,8 +29,8 @@ def find_producer(
 ) -> Producer:
     """The producer of that name, or of the settings' name, or the first engine that works here.
 
-    `everything`: the first one that records all accesses, and the contents of objects; the
-    settings' name then counts if its producer does.
+    `everything`: the first one that records all accesses; the settings' name then counts if its
+    producer does.
     Raises `UsageError` if there is none of that name, `MissingPart` if a part of it is missing.
     """
     if name is None and not (everything and settings.engine_name in BURSTS_ONLY):

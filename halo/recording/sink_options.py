@@ -13,7 +13,7 @@ class SinkOption:
     `flag` is the option of `halo record`, if any; `bare` is its value if it is given without one.
     A `machine` is `this`, or a file in the recorder's form; users give a machine file, or a name.
     With a `file`, the recorder gets the path of a file of that name in the folder of the parts, if
-    the value is 1; users give no value. Likewise for a `switch`, whose value is 0 or 1.
+    the value is 1; users give no value.
     """
 
     name: str
@@ -26,8 +26,6 @@ class SinkOption:
     machine: bool = False
     exact: bool = False  # if given, requires all accesses to tracked objects, not bursts
     all_accesses: bool = False  # if given, also requires accesses outside tracked objects
-    contents: bool = False  # if given, also requires contents of objects
-    switch: bool = False
     file: str = ""
 
 
@@ -50,16 +48,6 @@ OBJECTS = SinkOption(
     file="recorded.objects",
 )
 
-CONTENTS = SinkOption(
-    "contents",
-    0,
-    flag="--contents",
-    help="with --objects, also keep the first 128 bytes of objects soon after their allocation",
-    maximum=1,
-    contents=True,
-    switch=True,
-)
-
 # To add an option of a sink, add it here.
 SINK_OPTIONS: Sequence[SinkOption] = (
     DISTANCE,
@@ -77,7 +65,6 @@ SINK_OPTIONS: Sequence[SinkOption] = (
     SinkOption("machine", "", machine=True, exact=True, all_accesses=True),
     SinkOption("classes", 0, maximum=1),
     OBJECTS,
-    CONTENTS,
     SinkOption("phase", ""),
     SinkOption("sweep", 0, maximum=1, exact=True, all_accesses=True),
     SinkOption(

@@ -71,7 +71,6 @@ def engine_arguments(settings: Settings, job: Job, folder: Path) -> list[str]:
     """The engine's command line, without Valgrind's launcher, which would search elsewhere."""
     limits = job.limits
     options = ["--exact"] * limits.need_exact + ["--all-accesses"] * limits.need_all_accesses
-    options += ["--contents"] * limits.need_contents
     return [
         str(settings.engine),
         "--command-line-only=yes",  # ignores the user's files and variables

@@ -25,13 +25,6 @@ class HintForest(Struct, frozen=True):
     top5: Share  # objects whose community is among the five likeliest
 
 
-class HintLocation(Struct, frozen=True):
-    """Where a value is when a call site allocates an object."""
-
-    site: str  # the call site, as MODULE+OFFSET of its return address
-    value: str  # an expression of registers and memory, such as `u32[rbx+0x8]`
-
-
 class HintFeature(Struct, frozen=True, kw_only=True):
     """A column that the forest learnt from."""
 
@@ -42,7 +35,6 @@ class HintFeature(Struct, frozen=True, kw_only=True):
     at_birth: bool  # whether that is enough to be a hint
     gini: float  # importance, of all that add up to 1
     permutation: float  # top-1 accuracy that is lost if the column is permuted
-    locations: tuple[HintLocation, ...] = ()  # with `--captured`, of a field that is known
 
 
 class HintDimension(Struct, frozen=True):
@@ -75,9 +67,7 @@ class TypeHint(Struct, frozen=True, kw_only=True):
     unseen: tuple[str, ...]  # fields of which the trace shows few values
     hint: tuple[HintDimension, ...]  # empty: none
     call: str  # the allocator call to write; empty: none
-    places: tuple[str, ...]  # allocations to change, as FILE:LINE; with `--captured`, call sites
-    rule: str = ""  # with `--captured`: what `halo plan --strategy hints` places objects by
-    no_rule: str = ""  # with `--captured`: why it does not, as a sentence
+    places: tuple[str, ...]  # allocations to change, as FILE:LINE
 
 
 class HintPrediction(Struct, frozen=True, kw_only=True):
@@ -101,4 +91,3 @@ class HintsDocument(Struct, frozen=True, kw_only=True):
     predicted: HintPrediction | None = None  # without a hint, and of earlier results: not known
     phase: str = ""  # the function given as --phase, or empty
     predicted_phase: HintPrediction | None = None  # of the phase; without one: not known
-    captured: bool = False  # whether types are call sites of a program that was not built again

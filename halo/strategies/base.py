@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from halo.plan.hints.sites import SiteHints
 from halo.plan.model import ConflictReview, PageLayout, Spans
 from halo.profile import AffinityGraph, Context, Profile, affinity_graph
 from halo.profile.sections.section import Section
@@ -58,9 +57,8 @@ class Strategy(Generic[_Options]):
     `group` returns disjoint candidates, in the order of their group indices. If `at_random` is
     set, the groups have no contexts: the runtime draws a group for each object. `needs` is a
     section of the profile that has to be recorded by an option; None: none. `largest` returns the
-    bytes of the largest object that its groups may have, from a profile with that section. `hints`
-    returns rules for call sites, whose objects are in no group. `names_contexts`: an option names
-    contexts by their ids.
+    bytes of the largest object that its groups may have, from a profile with that section.
+    `names_contexts`: an option names contexts by their ids.
     """
 
     name: str
@@ -70,7 +68,6 @@ class Strategy(Generic[_Options]):
     at_random: bool = False
     needs: Section[Any] | None = None
     largest: Callable[[Profile], int] | None = None
-    hints: Callable[[Subject, _Options], SiteHints] | None = None
     names_contexts: bool = False
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from types import MappingProxyType
-from typing import Any
 
 from halo.errors import BadInput
 from halo.plan.grouping import Group, Grouping
-from halo.plan.hints.sites import SiteHint, SiteHints
 from halo.plan.options import option, parse_options
 from halo.profile import Profile
-from halo.strategies.base import AnyStrategy, Candidate, NoOptions, Subject
-from halo.strategies.hints import hints as rules_of
+from halo.strategies.base import AnyStrategy, Candidate, Subject
 from halo.strategies.registry import STRATEGIES
 
 _MAX_SIZE = "max_size"
@@ -28,9 +25,6 @@ class CommonOptions:
     """Options of every strategy."""
 
     max_size: str = option("", "size of the largest object to group (default: as recorded)")
-    hints: bool = option(
-        False, "add the rules of the strategy hints; objects of their call sites are in no group"
-    )
 
 
 _COMMON = frozenset(item.name for item in fields(CommonOptions))
@@ -65,20 +59,13 @@ def make_grouping(
     chosen = parse_options(strategy.options, own, f"Strategy {name}")
     subject = subject_of(profile, every.max_size)
     proposed = strategy.group(subject, chosen)
-    hints = _hints(strategy, subject, chosen, every)
-    candidates = list(proposed) if strategy.at_random else _checked(proposed, subject, hints.rules)
+    candidates = list(proposed) if strategy.at_random else _checked(proposed, subject)
     return Grouping(
         strategy=name,
         groups=_measured(profile, candidates),
-        parameters={
-            **asdict(chosen),
-            _MAX_SIZE: subject.max_size,
-            **({"hints": True} if every.hints else {}),
-        },
+        parameters={**asdict(chosen), _MAX_SIZE: subject.max_size},
         at_random=strategy.at_random,
         largest=strategy.largest(profile) if strategy.largest is not None else None,
-        hints=hints.rules,
-        why_no_hints=hints.why_none,
     )
 
 
@@ -87,23 +74,10 @@ def subject_of(profile: Profile, max_size: str = "") -> Subject:
     return Subject(profile, _max_size(max_size, profile))
 
 
-def has_hints(strategy: str, options: Mapping[str, str] = _NO_OPTIONS) -> bool:
-    """True if a plan of that strategy with these options may have rules for hints."""
-    common = {key: text for key, text in options.items() if key in _COMMON}
-    every = parse_options(CommonOptions, common, f"Strategy {strategy}")
-    return every.hints or strategy_named(strategy).hints is not None
-
-
 def refers_to_contexts(strategy: str) -> bool:
     """Whether its groups come from a file or a section that names the profile's contexts by id."""
     found = strategy_named(strategy)
     return found.needs is not None or found.names_contexts
-
-
-def _hints(strategy: AnyStrategy, subject: Subject, chosen: Any, every: CommonOptions) -> SiteHints:
-    if strategy.hints is not None:
-        return strategy.hints(subject, chosen)
-    return rules_of(subject, NoOptions()) if every.hints else SiteHints(())
 
 
 def _max_size(text: str, profile: Profile) -> int:
@@ -114,19 +88,13 @@ def _max_size(text: str, profile: Profile) -> int:
     return int(text)
 
 
-def _checked(
-    candidates: Iterable[Candidate], subject: Subject, hints: Iterable[SiteHint]
-) -> list[Candidate]:
-    """Drops members that may not be grouped, or have a rule, and then empty groups.
-
-    Refuses overlaps.
-    """
+def _checked(candidates: Iterable[Candidate], subject: Subject) -> list[Candidate]:
+    """Drops members that may not be grouped, and then empty groups; refuses overlaps."""
     seen: set[int] = set()
-    ruled = {at for hint in hints for at in hint.contexts}
     kept = []
     for candidate in candidates:
-        contexts = [at for at in candidate.contexts if at not in ruled]
-        members = [at for at in contexts if subject.may_group(subject.profile.contexts[at])]
+        contexts = subject.profile.contexts
+        members = [at for at in candidate.contexts if subject.may_group(contexts[at])]
         if len(set(members)) < len(members) or seen.intersection(members):
             raise BadInput("A context is in two groups; a context can be in one group only.")
         seen.update(members)

@@ -23,7 +23,7 @@ from halo.profile import (
 )
 from halo.profile.collection import without_collection
 from halo.strategies import make_grouping
-from halo.strategies.factory import has_hints, refers_to_contexts
+from halo.strategies.factory import refers_to_contexts
 from halo.strategies.planner import Planner, split_options
 from halo.transfer import Carried, recorded_calls
 
@@ -93,11 +93,6 @@ def _carried_plan(
     carry: Callable[[Profile], Carried],
 ) -> Plan:
     mine, rest = split_options(options)
-    if has_hints(strategy, mine):
-        raise BadInput(
-            "A plan with hints names registers of the recorded build, so it cannot be made for"
-            " another one; record that build."
-        )
     carried = carry(profile)
     if refers_to_contexts(strategy):
         grouping = carried.renumbered(make_grouping(profile, strategy, mine))

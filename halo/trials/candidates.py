@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ from typing import Any
 from halo.aging import Litter
 from halo.plan import review_path
 from halo.process.allocators import Allocator, alone, under_plan
-from halo.profile import OBJECT_TRACE, Profile
+from halo.profile import Profile
 from halo.profile.sections.section import Section
-from halo.strategies.factory import has_hints, strategy_named
+from halo.strategies.factory import strategy_named
 from halo.strategies.planner import Planner
 from halo.strategies.planning import save_plan
 from halo.trials.runs.job import Configuration
@@ -35,11 +35,7 @@ class PlanVariant:
     @property
     def needs(self) -> Section[Any] | None:
         """The section of the profile that has to be recorded by an option."""
-        return OBJECT_TRACE if self.has_hints else strategy_named(self.strategy).needs
-
-    @property
-    def has_hints(self) -> bool:
-        return has_hints(self.strategy, self.options)
+        return strategy_named(self.strategy).needs
 
     def limited(self, size: int) -> PlanVariant:
         """The same for objects of at most `size` bytes, unless the strategy has a limit."""
@@ -114,18 +110,17 @@ def make_plans(
     profile: Profile,
     variants: Sequence[PlanVariant],
     folder: Path,
-    explain: Callable[[str], None] = lambda reason: None,
     source: Path | None = None,
 ) -> list[tuple[PlanVariant, Path, bool]]:
     """Writes each variant's plan; returns whether it requests huge pages.
 
     Leaves out plans without groups, duplicates of another, and strategies that need a section that
-    was not recorded. `explain` gets the sentence that says why a plan has no hints. The plans name
-    `source`, the file of the profile. If one cannot be written, none is left.
+    was not recorded. The plans name `source`, the file of the profile. If one cannot be written,
+    none is left.
     """
     made: list[tuple[PlanVariant, Path, bool]] = []
     try:
-        _write_plans(Planner(profile, source), variants, folder, explain, made)
+        _write_plans(Planner(profile, source), variants, folder, made)
     except BaseException:
         for _, path, _ in made:
             _remove(path)
@@ -137,7 +132,6 @@ def _write_plans(
     planner: Planner,
     variants: Sequence[PlanVariant],
     folder: Path,
-    explain: Callable[[str], None],
     made: list[tuple[PlanVariant, Path, bool]],
 ) -> None:
     """Appends each plan that is written to `made`."""
@@ -147,8 +141,6 @@ def _write_plans(
             continue
         plan = planner.plan(variant.strategy, variant.options)
         if plan.is_inert:
-            if plan.review is not None and plan.review.why_no_hints:
-                explain(plan.review.why_no_hints)
             continue
         path = folder / f"{variant.label}.plan"
         save_plan(plan, path)

@@ -112,9 +112,7 @@ def _race(session: Session, choice: Choice, job: Job, profile: Profile) -> None:
         source = folder / PROFILE
         examined = examine(choice, profile)
         variants = worth_trying(choice, examined)
-        plans = make_plans(
-            profile, variants, folder, reporter.tell, source if source.is_file() else None
-        )
+        plans = make_plans(profile, variants, folder, source if source.is_file() else None)
     findings.analyses = [it.outcome(variant for variant, _, _ in plans) for it in examined]
     for tried in findings.analyses:
         reporter.tell(told(tried))

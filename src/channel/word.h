@@ -19,8 +19,6 @@ enum class WordKind : uint8_t {
   kRevive,        // cancels the last free of this thread
   kAligned,       // the request of the object at the address had an alignment of its own
   kReallocated,   // the object at the address replaces the last one that this thread freed
-  kContents,      // raw words follow: the object's size, and as many words of its contents as
-                  // base::contents_words() tells
   kHugePages,     // raw word follows: size of the range for which the program requests huge pages
   kMapsChanged,   // code may have been mapped
   kMakesCode,     // memory was mapped for code that the program generates; payload: 0

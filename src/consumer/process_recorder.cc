@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/contents.h"
 #include "record/code/live_code.h"
 
 namespace halo::consumer {
@@ -115,11 +114,6 @@ size_t ProcessRecorder::take(std::span<const uint64_t> words) {
     case WordKind::kReallocated:
       current_->reallocated(word.payload());
       return 1;
-    case WordKind::kContents: {
-      const size_t count = base::contents_words(words[1]);
-      current_->contents(word.payload(), words[1], words.subspan(2, count));
-      return 2 + count;
-    }
     case WordKind::kHugePages:
       current_->huge_pages(word.payload(), words[1]);
       return 2;

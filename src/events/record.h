@@ -22,11 +22,8 @@ enum class Kind : uint8_t {
                  // each access behind it
   kAligned,      // the request of the object at the address had an alignment of its own
   kReallocated,  // the object at the address replaces the last one that its thread freed
-  kContents,     // of the object at the address; word1: its size. As many kContentsWord records
-                 // follow as base::contents_words() tells
-  kContentsWord,  // word1: the next word of the contents
-  kPhase,         // word1: 1 if the thread enters the phase's function, 0 if it leaves it
-  kOfStream,      // only between the native engine and its consumer (channel/streams.h)
+  kPhase,        // word1: 1 if the thread enters the phase's function, 0 if it leaves it
+  kOfStream,     // only between the native engine and its consumer (channel/streams.h)
 };
 
 enum class BurstScope : uint8_t {

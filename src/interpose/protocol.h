@@ -12,16 +12,15 @@ inline constexpr uint64_t kHelloRequest = 0x484C0000;  // VG_USERREQ_TOOL_BASE('
 // then on each execution of that store is a message: the recorder is called with the address of the
 // message and reads it. This is some fifty times cheaper than a client request.
 //
-// The argument of the request. The recorder replaces the question by the answer, and says whether
-// it wants contents. A library that prepares the program for a measurement sends `kReset` instead:
-// all events recorded so far are then dropped.
+// The argument of the request. The recorder replaces the question by the answer. A library that
+// prepares the program for a measurement sends `kReset` instead: all events recorded so far are
+// then dropped.
 struct Hello {
   static constexpr uint64_t kQuestion = 0x3F6F6C61682D6968;
   static constexpr uint64_t kAnswer = 0x216F6C61682D6968;
   static constexpr uint64_t kReset = 0x2E6F6C61682D6968;
   uint64_t word;
-  uint64_t message_store;       // address of the instruction
-  uint64_t wants_contents = 0;  // part of the answer: 1 if kContents messages are to be sent
+  uint64_t message_store;  // address of the instruction
 };
 
 enum class Report : uint64_t {
@@ -30,7 +29,6 @@ enum class Report : uint64_t {
   kRevive = 3,       // address; cancels this thread's last free
   kAligned = 4,      // address of the allocation before: its request had an alignment of its own
   kReallocated = 5,  // address of the allocation before: it replaces this thread's last free
-  kContents = 6,     // address, size: the contents are to be read now, if the object still exists
 };
 
 struct Message {

@@ -4,7 +4,6 @@
 //               [--layout=FILE] [--types=FILE] [--keys=FILE | --keys-by-address=FILE]
 //               [--bucket=BYTES] [--fixed-cells] [--own-accesses] [--whole-graph]
 //               [--no-replays] [--packing=NAME] [--after-phase] TRACE
-//   halo-layout --contents=FILE TRACE
 //
 // Writes JSON to standard output, the type `Replayed` of halo/schema/layout.py: the graph, its
 // communities, and the misses of every order and packing, or of one packing. `window` is the number
@@ -18,9 +17,7 @@
 // the layout file is asked for. With --own-accesses, Tidy's accesses to its tables are simulated,
 // too (tidy_replay.h).
 //
-// With --contents, only the contents file (contents_format.h) is written, and nothing to standard
-// output. The graph, the order, the layout file and the contents file must not exist. Exit status:
-// as in base/tool.h.
+// The graph, the order and the layout file must not exist. Exit status: as in base/tool.h.
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -36,7 +33,6 @@
 #include "base/json/writer.h"
 #include "base/tool.h"
 #include "layout/communities.h"
-#include "layout/contents_file.h"
 #include "layout/graph_file.h"
 #include "layout/jobs.h"
 #include "layout/layout_file.h"
@@ -72,7 +68,6 @@ struct Options {
   std::string trace;
   // Files to write the access graph, the hierarchical layout and the layout file to, or empty.
   std::string graph, order, layout;
-  std::string contents;                      // the file to write instead of all else, or empty
   std::string types, keys, keys_by_address;  // to read, or empty
   unsigned bucket = 0;                       // bytes; 0: Tidy's default
   bool fixed_cells = false;
@@ -119,7 +114,6 @@ bool parse(int argc, char** argv, Options& options) {
        halo::text_option("--graph=", options.graph),
        halo::text_option("--order=", options.order),
        halo::text_option("--layout=", options.layout),
-       halo::text_option("--contents=", options.contents),
        halo::text_option("--types=", options.types),
        halo::text_option("--keys=", options.keys),
        halo::text_option("--keys-by-address=", options.keys_by_address),
@@ -266,10 +260,6 @@ std::optional<PhaseSpan> find_span(const Options& options) {
 }
 
 ToolStatus run(const Options& options) {
-  if (!options.contents.empty()) {
-    write_file(options.contents, [&](FILE* file) { write_contents(options.trace, file); });
-    return ToolStatus::kDone;
-  }
   const std::optional<PhaseSpan> phase = find_span(options);
   const PhaseSpan span = phase.value_or(PhaseSpan{});
   const PhaseSpan in_graph = options.whole_graph ? PhaseSpan{} : span;
@@ -324,8 +314,7 @@ int main(int argc, char** argv) {
         " [--order=FILE] [--layout=FILE] [--types=FILE] [--keys=FILE |"
         " --keys-by-address=FILE] [--bucket=BYTES]"
         " [--fixed-cells] [--own-accesses] [--whole-graph] [--no-replays] [--packing=NAME] "
-        "[--after-phase] TRACE\n"
-        "       halo-layout --contents=FILE TRACE\n",
+        "[--after-phase] TRACE\n",
         stderr);
     return int(ToolStatus::kUsage);
   }

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "base/ids.h"
@@ -61,10 +60,6 @@ class AllocatorAccesses : public Visitor {
   void reallocate(uint64_t number, uint64_t replaced) {
     pass_all();
     inner_.reallocate(number, replaced);
-  }
-  // Passed at once: the next allocation may follow, which takes the accesses that are held.
-  void contents(uint64_t number, std::span<const uint64_t> words) {
-    inner_.contents(number, words);
   }
   void huge_pages(uint64_t address, uint64_t bytes) {
     pass_all();

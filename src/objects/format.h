@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/contents.h"
-
 namespace halo::objects {
 
 inline constexpr std::array<char, 8> kMagic = {'h', 'a', 'l', 'o', '-', 'o', 'b', 'j'};
@@ -37,12 +35,8 @@ struct BlockHead {
 };
 static_assert(sizeof(BlockHead) == 24);
 
-// Of a block, before its last event.
-inline constexpr uint32_t kMaxOps = 1 << 20;
-// Bytes; an operand has 10 at most. An operation has 4 operands at most, except kContents. A block
-// ends with a kContents behind which it has more than kFullOperands bytes.
-inline constexpr uint32_t kFullOperands = kMaxOps * 10;
-inline constexpr uint32_t kMaxOperands = (kMaxOps * 4 + 2 + base::kMaxContentsWords) * 10;
+inline constexpr uint32_t kMaxOps = 1 << 20;                // of a block, before its last event
+inline constexpr uint32_t kMaxOperands = kMaxOps * 4 * 10;  // bytes; an operation has 4 at most
 
 // An operation is a byte. Accesses: bits 0 to 2 are the binary logarithm of the size, 7 if the size
 // is the first operand; bit 3 is set for stores; bits 4 and 5 are the target, bits 6 and 7 are 0.
@@ -70,9 +64,8 @@ enum class Control : uint8_t {
   kPhase,       // operands: the first access of the phase, and the last minus it, counting
                 // accesses from 0 without repeats; the latest such operation counts
   kSkip,        // operand: the number of allocations that are not in the trace, before the next one
-  kContents,    // what the object held when the recorder read it, at most once for an object;
-                // operands: the object, as of kFree; the number of words, 1 to kMaxContentsWords;
-                // the words
+  kContents,    // what an object held, which readers skip; operands: the object, as of kFree; a
+                // number; as many words
 };
 
 // Bits 6 and 7 set: further accesses to the 16 bytes that the thread accessed last. The other bits

@@ -1,7 +1,6 @@
 // Reads an object trace (format.h).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -55,8 +54,6 @@ class TraceReader {
   template <class Visitor>
   void visit_access(uint8_t op, Cursor& operands, Visitor& visitor);
   Allocation describe(uint64_t number, Cursor& operands);
-  template <class Visitor>
-  void visit_contents(Cursor& operands, Visitor& visitor);
   ThreadState& state() { return threads_[base::index(thread_)]; }
   [[noreturn]] static void damaged(const char* what);
   uint64_t known(Cursor& operands) {
@@ -81,7 +78,6 @@ class TraceReader {
   base::ThreadId thread_{};
   uint64_t newest_ = 0, address_ = 0;
   std::vector<bool> present_;  // by allocation number
-  std::vector<bool> read_;     // likewise: whether its contents were in the trace
   uint64_t skipped_ = 0;       // allocations before the next one that are not in the trace
 };
 
@@ -179,7 +175,8 @@ void TraceReader::visit_control(Control kind, Cursor& operands, Visitor& visitor
       return;
     }
     case Control::kContents:
-      visit_contents(operands, visitor);
+      known(operands);
+      for (uint64_t words = operands.next(); words > 0; --words) operands.next();
       return;
     case Control::kSkip: {
       const uint64_t count = operands.next();
@@ -189,18 +186,6 @@ void TraceReader::visit_control(Control kind, Cursor& operands, Visitor& visitor
     }
   }
   damaged("an operation is unknown");
-}
-
-template <class Visitor>
-void TraceReader::visit_contents(Cursor& operands, Visitor& visitor) {
-  const uint64_t number = known(operands), count = operands.next();
-  if (count == 0 || count > base::kMaxContentsWords) damaged("contents have an impossible size");
-  if (number >= read_.size()) read_.resize(present_.size());
-  if (read_[number]) damaged("an object has contents twice");
-  read_[number] = true;
-  std::array<uint64_t, base::kMaxContentsWords> words;
-  for (uint64_t at = 0; at < count; ++at) words[at] = operands.next();
-  visitor.contents(number, std::span<const uint64_t>(words).first(count));
 }
 
 }  // namespace halo::objects

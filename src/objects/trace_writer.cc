@@ -96,14 +96,6 @@ void TraceWriter::reallocate(uint64_t number, uint64_t replaced) {
   signed_operand(newest_ - replaced);
 }
 
-void TraceWriter::contents(uint64_t number, std::span<const uint64_t> words) {
-  if (!is_defined(number)) return;
-  about(Control::kContents, number);
-  operand(words.size());
-  for (const uint64_t word : words) operand(word);
-  full_ = full_ || operands_.size() > kFullOperands;
-}
-
 void TraceWriter::huge_pages(uint64_t address, uint64_t bytes) {
   control(Control::kHugePages);
   operand(address);

@@ -33,8 +33,6 @@ class TraceWriter {
   void reallocate(uint64_t number, uint64_t replaced);
   void free(uint64_t number) { about(Control::kFree, number); }
   void revive(uint64_t number) { about(Control::kRevive, number); }
-  // What an allocation held soon after it; at most once for an allocation.
-  void contents(uint64_t number, std::span<const uint64_t> words);
   void huge_pages(uint64_t address, uint64_t bytes);
 
   // An access to an object, which is defined first if it is older than the trace.

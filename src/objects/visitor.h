@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "base/ids.h"
 #include "objects/allocation.h"
@@ -19,8 +18,6 @@ struct Visitor {
   void align(uint64_t /*number*/) {}   // it was requested with an alignment of its own
   // realloc made it of `replaced`, which was freed before it was allocated.
   void reallocate(uint64_t /*number*/, uint64_t /*replaced*/) {}
-  // What it held soon after its allocation: its first words (base/contents.h).
-  void contents(uint64_t /*number*/, std::span<const uint64_t> /*words*/) {}
   void huge_pages(uint64_t /*address*/, uint64_t /*bytes*/) {}
   void phase(uint64_t /*first*/, uint64_t /*last*/) {}  // accesses, counted from 0
   void access(base::ThreadId, uint64_t /*number*/, uint32_t /*offset*/, uint32_t /*size*/,

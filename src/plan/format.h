@@ -11,6 +11,7 @@ inline constexpr std::uint32_t oldest_version = 1;
 inline constexpr std::uint32_t selector_version = 2;  // uses selectors, without a flag for them
 inline constexpr std::uint32_t checked_version = 3;   // first with checked modules
 inline constexpr std::uint32_t layout_version = 4;    // first with flags of page layouts
+inline constexpr std::uint32_t hint_version = 5;      // first with HintCounts
 inline constexpr std::uint32_t span_version = 6;      // first with groups that have spans
 inline constexpr std::uint32_t digest_version = 7;
 inline constexpr std::uint32_t max_states = 1u << 24;
@@ -100,6 +101,15 @@ struct Header {
   std::uint32_t relaxations;
 };
 static_assert(sizeof(Header) == 64);
+
+// Follows the Header from version 5 on. All are 0: plans with rules for hints are refused.
+struct HintCounts {
+  std::uint32_t rules;
+  std::uint32_t keys;
+  std::uint32_t operations;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(HintCounts) == 16);
 
 struct Module {
   std::uint8_t build_id[max_build_id];

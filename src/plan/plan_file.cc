@@ -14,31 +14,22 @@
 namespace halo::plan {
 namespace {
 
-constexpr std::uint32_t max_hints = max_hint_rules * max_hint_keys;
-constexpr std::uint32_t max_operations = max_hints * max_hint_operations;
-
-// `hints` is all zero in plans of earlier versions.
-bool counts_fit(const Header& h, const HintHeader& hints, std::size_t size) {
+bool counts_fit(const Header& h, std::size_t size) {
   if (h.modules > max_modules || h.groups > max_groups || h.states > max_states) return false;
   if (h.sites > max_sites || h.conjunctions > max_conjunctions) return false;
   if (h.checked_modules > max_modules || h.relaxations > max_relaxations) return false;
-  if (hints.rules > max_hint_rules || hints.keys > max_hints || hints.operations > max_operations)
-    return false;
   const std::size_t want =
       sizeof(Header) + h.modules * sizeof(Module) + h.groups * sizeof(Group) +
       h.states * sizeof(State) + h.sites * sizeof(Site) + h.conjunctions * sizeof(Conjunction) +
       h.checked_modules * sizeof(CheckedModule) + h.relaxations * sizeof(Relaxation) +
-      (h.version < hint_version ? 0 : sizeof(HintHeader)) + hints.rules * sizeof(HintRule) +
-      hints.keys * sizeof(HintKey) + hints.operations * sizeof(HintOperation);
+      (h.version < hint_version ? 0 : sizeof(HintCounts));
   return want == size;
 }
 
 constexpr std::size_t max_file =
     sizeof(Header) + max_modules * sizeof(Module) + max_groups * sizeof(Group) +
     max_states * sizeof(State) + max_sites * sizeof(Site) + max_conjunctions * sizeof(Conjunction) +
-    max_modules * sizeof(CheckedModule) + max_relaxations * sizeof(Relaxation) +
-    sizeof(HintHeader) + max_hint_rules * sizeof(HintRule) + max_hints * sizeof(HintKey) +
-    max_operations * sizeof(HintOperation);
+    max_modules * sizeof(CheckedModule) + max_relaxations * sizeof(Relaxation) + sizeof(HintCounts);
 
 constexpr const char* unknown_flag = "the plan has an unknown flag";
 constexpr const char* unknown_field = "the plan has an unknown field";
@@ -213,13 +204,6 @@ const char* check_random_pools(const PlanView& view) {
   return root.alignment > 16 ? "the plan requires an impossible alignment" : nullptr;
 }
 
-// Hints are looked up by the caller, as states are.
-const char* check_hint_policy(const PlanView& view) {
-  if (view.hints.rules.empty() && view.hints.keys.empty()) return nullptr;
-  if (view.draws_pools() || view.selects()) return "the plan has hints and does not use callers";
-  return check_hints(view.hints, view.header->modules);
-}
-
 }  // namespace
 
 const char* validate(std::span<const std::byte> file, PlanView& view) {
@@ -230,22 +214,22 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   if (header->version > version) return "the plan is of a newer version than this runtime reads";
   if (header->version < oldest_version) return "the plan is of an unknown version";
   if (const char* problem = check_version(*header)) return problem;
-  if (header->file_size > file.size()) return "the plan is cut short";
   const std::byte* at = file.data() + sizeof(Header);
-  HintHeader hints{};
+  HintCounts hints{};
   if (header->version >= hint_version) {
-    if (file.size() < sizeof(Header) + sizeof(HintHeader)) return "the plan is cut short";
+    if (file.size() < sizeof(Header) + sizeof(HintCounts)) return "the plan is cut short";
     std::memcpy(&hints, at, sizeof hints);
     at += sizeof hints;
   }
-  if (header->file_size != file.size() || !counts_fit(*header, hints, file.size()))
+  if (hints.rules != 0) return "the plan has rules for hints, which this runtime does not serve";
+  if (header->file_size > file.size()) return "the plan is cut short";
+  if (header->file_size != file.size() || !counts_fit(*header, file.size()))
     return "the plan's counts do not match its size";
   if (header->states == 0) return "the plan has no states";
   if (header->max_object > max_object_limit) return "the plan's object limit is too large";
   if (header->executable > header->modules) return "the plan is for a module it lacks";
   if (base::crc32(file.subspan(sizeof(Header))) != header->crc) return "the plan is damaged";
-
-  if (hints.reserved != 0) return unknown_field;
+  if (hints.keys != 0 || hints.operations != 0 || hints.reserved != 0) return unknown_field;
 
   PlanView found;
   found.header = header;
@@ -262,19 +246,12 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   found.checked_modules = {reinterpret_cast<const CheckedModule*>(at), header->checked_modules};
   at += found.checked_modules.size_bytes();
   found.relaxations = {reinterpret_cast<const Relaxation*>(at), header->relaxations};
-  at += found.relaxations.size_bytes();
-  found.hints.rules = {reinterpret_cast<const HintRule*>(at), hints.rules};
-  at += found.hints.rules.size_bytes();
-  found.hints.keys = {reinterpret_cast<const HintKey*>(at), hints.keys};
-  at += found.hints.keys.size_bytes();
-  found.hints.operations = {reinterpret_cast<const HintOperation*>(at), hints.operations};
   if (const char* problem = check_modules(found)) return problem;
   if (const char* problem = check_groups(found)) return problem;
   if (const char* problem = check_states(found)) return problem;
   if (const char* problem = check_selectors(found)) return problem;
   if (const char* problem = check_random_pools(found)) return problem;
   if (const char* problem = check_checked_modules(found)) return problem;
-  if (const char* problem = check_hint_policy(found)) return problem;
   view = found;
   return nullptr;
 }
@@ -284,19 +261,19 @@ namespace {
 // The beginning of a file.
 struct Beginning {
   Header header;
-  HintHeader hints;
+  HintCounts hints;  // from version 5 on
 };
 
 // The number of bytes to read from a file of that size. Only the beginning of a file that is not a
-// plan or is too short; 0 if its size or counts do not match.
+// plan, is too short, or has rules for hints; 0 if its size or counts do not match.
 std::size_t bytes_worth_reading(const Beginning& begun, std::size_t size) {
   const Header& header = begun.header;
   const bool known =
       std::memcmp(header.magic, magic, sizeof magic) == 0 && header.version <= version;
   if (!known || size < sizeof begun) return size < sizeof begun ? size : sizeof begun;
-  if (header.file_size > size) return sizeof begun;
-  const HintHeader hints = header.version < hint_version ? HintHeader{} : begun.hints;
-  return header.file_size == size && counts_fit(header, hints, size) ? size : 0;
+  const bool has_rules = header.version >= hint_version && begun.hints.rules != 0;
+  if (header.file_size > size || has_rules) return sizeof begun;
+  return header.file_size == size && counts_fit(header, size) ? size : 0;
 }
 
 }  // namespace

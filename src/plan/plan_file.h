@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 
-#include "plan/check_hints.h"
 #include "plan/format.h"
 
 namespace halo::plan {
@@ -20,7 +19,6 @@ struct PlanView {
   std::span<const Conjunction> conjunctions;
   std::span<const CheckedModule> checked_modules;
   std::span<const Relaxation> relaxations;
-  Hints hints;
 
   // Every small object goes to a random group; the root has the alignment.
   bool draws_pools() const { return (header->flags & header_random_pools) != 0; }

@@ -46,15 +46,6 @@ void Producer::alloc(uint64_t address, uint64_t size, uint64_t slot) {
   ring_.publish();
 }
 
-void Producer::contents(uint64_t address, uint64_t size, std::span<const uint64_t> words) {
-  reserve(2 + words.size());
-  own_epoch();
-  put_with_repeats(events::Record::make(events::Kind::kContents, address, size));
-  for (const uint64_t word : words)
-    ring_.put(events::Record::make(events::Kind::kContentsWord, 0, word));
-  ring_.publish();
-}
-
 void Producer::report(events::Kind kind, uint64_t address, uint64_t word1) {
   reserve(2);
   own_epoch();

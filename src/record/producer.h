@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 
 #include "base/ids.h"
 #include "base/mapped_array.h"
@@ -71,8 +70,6 @@ class Producer {
   void aligned(uint64_t address) { report(events::Kind::kAligned, address); }
   // The allocation at this address replaces the last object that this thread freed.
   void reallocated(uint64_t address) { report(events::Kind::kReallocated, address); }
-  // The contents of the object of that size at this address: base::contents_words(size) words.
-  void contents(uint64_t address, uint64_t size, std::span<const uint64_t> words);
   void huge_pages(uint64_t address, uint64_t bytes) {
     report(events::Kind::kHugePages, address, bytes);
   }

@@ -130,12 +130,6 @@ void Analysis::on_other(base::ThreadId thread, ThreadState& state, const events:
         emit(ReallocatedEvent{&object, state.freed_number});
       break;
     }
-    case events::Kind::kContents:
-      state.contents = {.address = record.address(), .size = record.word1, .count = 0, .words = {}};
-      break;
-    case events::Kind::kContentsWord:
-      take_contents_word(state.contents, record.word1);
-      break;
     case events::Kind::kThreadEnd:
       emit(ThreadEndEvent{thread});
       state = {.weight = weight_};
@@ -198,20 +192,6 @@ void Analysis::free(base::ThreadId thread, ThreadState& state, uint64_t address)
   emit(FreeEvent{thread, id, &object});
   objects_.free(id);
   if (objects_.take_sweep_due()) emit(ReuseEvent{});
-}
-
-// With the last word, emits the event. The object may be another one by now, if a second thread has
-// freed the first; its size often reveals that.
-void Analysis::take_contents_word(PendingContents& contents, uint64_t word) {
-  const uint32_t expected = base::contents_words(contents.size);
-  if (contents.count == expected) return;
-  contents.words[contents.count++] = word;
-  if (contents.count != expected) return;
-  const base::ObjectId id = map_.find(contents.address);
-  const Object& object = objects_[id];
-  if (!is_alive_at(object, contents.address) || object.size != contents.size || object.read) return;
-  objects_.mark_read(id);
-  emit(ContentsEvent{&object, std::span(contents.words).first(expected)});
 }
 
 base::ContextId Analysis::context_of(base::NodeId node) {

@@ -2,12 +2,10 @@
 // sinks.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "base/contents.h"
 #include "base/ids.h"
 #include "events/record.h"
 #include "sinks/object_table.h"
@@ -51,21 +49,12 @@ class Analysis {
   uint64_t accesses_seen() const { return accesses_seen_; }
 
  private:
-  // A kContents record that awaits its words.
-  struct PendingContents {
-    uint64_t address = 0;
-    uint64_t size = 0;
-    uint32_t count = 0;  // of words so far
-    std::array<uint64_t, base::kMaxContentsWords> words;
-  };
-
   struct ThreadState {
     uint64_t alloc_address = 0;  // a kAlloc record that awaits its kContext
     uint64_t alloc_size = 0;
     base::ObjectId freed{};     // by the latest kFree
     uint64_t freed_number = 0;  // of that allocation
-    PendingContents contents{};
-    uint64_t weight = 1;  // of each access
+    uint64_t weight = 1;        // of each access
     bool accessed_tracked = false;
   };
 
@@ -75,7 +64,6 @@ class Analysis {
   void allocate(base::ThreadId thread, ThreadState& state, base::NodeId node);
   void free(base::ThreadId thread, ThreadState& state, uint64_t address);
   void begin_burst(base::ThreadId thread, events::BurstScope scope, uint64_t weight);
-  void take_contents_word(PendingContents& contents, uint64_t word);
   base::ContextId context_of(base::NodeId node);
   void prefetch_ahead(std::span<const events::Record> records, size_t at) const;
 

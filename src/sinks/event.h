@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "base/ids.h"
 
@@ -26,7 +25,6 @@ struct Object {
   uint32_t size : 28;
   uint32_t freed : 1;
   uint32_t queued : 1;  // is in the quarantine
-  uint32_t read : 1;    // its contents were read
 };
 static_assert(sizeof(Object) == 32);
 
@@ -62,13 +60,6 @@ struct AlignedEvent {
 struct ReallocatedEvent {
   const Object* object;
   uint64_t replaced;  // allocation number
-};
-
-// What the object held when the recorder read it, soon after its allocation; at most once. The
-// words are valid during the call.
-struct ContentsEvent {
-  const Object* object;
-  std::span<const uint64_t> words;  // base::contents_words(size)
 };
 
 struct AccessEvent {

@@ -18,8 +18,7 @@ base::ObjectId ObjectTable::add(uint64_t address, uint32_t size, base::ContextId
             .gap_next = Object::kNone,
             .size = size & Object::kMaxSize,
             .freed = 0,
-            .queued = 0,
-            .read = 0};
+            .queued = 0};
   if (latest.id != 0) {
     objects_[latest.id].gap_next = object.gap_prev;
     retire_if_final(latest.id);

@@ -28,8 +28,6 @@ class ObjectTable {
   void skip() { ++last_seq_; }
   void free(base::ObjectId id);
   void revive(base::ObjectId id) { objects_[base::index(id)].freed = 0; }
-  // The object's contents were read.
-  void mark_read(base::ObjectId id) { objects_[base::index(id)].read = 1; }
 
   const Object& operator[](base::ObjectId id) const { return objects_[base::index(id)]; }
 

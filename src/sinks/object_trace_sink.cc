@@ -15,7 +15,6 @@ void ObjectTraceSink::begin(const Options& options) {
   } else if (writer_ != nullptr) {
     writer_->restart();
     phase_.restart();
-    contents_.clear();
     for (const HugePagesEvent& huge : huge_pages_) writer_->huge_pages(huge.address, huge.bytes);
   }
 }
@@ -25,14 +24,6 @@ ObjectTraceSink::Result ObjectTraceSink::finish() const {
   if (const auto span = phase_.span(writer_->accesses())) writer_->phase(span->first, span->last);
   writer_->finish();
   return {options_.path};
-}
-
-void ObjectTraceSink::write_contents(const ContentsEvent& event) {
-  const uint32_t context = base::index(event.object->context);
-  if (context >= contents_.size()) contents_.resize(context + 1);
-  if (contents_[context] == kMaxContentsOfContext) return;
-  ++contents_[context];
-  writer_->contents(event.object->seq, event.words);
 }
 
 // The trace numbers contexts as they were found; the part has only those that were used.

@@ -54,18 +54,9 @@ class ObjectTraceSink : public Sink {
   struct Options {
     std::string path = {};
     std::optional<PhaseCode> phase = {};
-    uint32_t contents = 0;  // 1: also contents of objects
   };
-  static constexpr auto options() {
-    return std::tuple{ObjectsOption{}, PhaseOption{},
-                      NumberOption{"contents", &Options::contents, 1u}};
-  }
+  static constexpr auto options() { return std::tuple{ObjectsOption{}, PhaseOption{}}; }
   static bool needs_all_accesses(const Options& options) { return !options.path.empty(); }
-  static bool needs_contents(const Options& options) {
-    return !options.path.empty() && options.contents != 0;
-  }
-  // Contents of further objects of a context are not in the trace, so that its size is bounded.
-  static constexpr uint32_t kMaxContentsOfContext = 65536;
 
   void begin(const Options& options);
   Result finish() const;
@@ -86,9 +77,6 @@ class ObjectTraceSink : public Sink {
   }
   void on_event(const ReviveEvent& event) {
     if (writer_ != nullptr) writer_->revive(event.object->seq);
-  }
-  void on_event(const ContentsEvent& event) {
-    if (writer_ != nullptr && options_.contents != 0) write_contents(event);
   }
   void on_event(const HugePagesEvent& event) {
     huge_pages_.push_back(event);
@@ -121,7 +109,6 @@ class ObjectTraceSink : public Sink {
   }
 
  private:
-  void write_contents(const ContentsEvent& event);
   void watch_phase(uint64_t code) {
     // At its first access, a program's own file is mapped.
     if (recorded_ != 0 && options_.phase)
@@ -137,7 +124,6 @@ class ObjectTraceSink : public Sink {
   Options options_;
   pid_t recorded_ = 0;  // the process in which to find the phase's code, until it is found
   Phase phase_;
-  std::vector<uint32_t> contents_;          // by context: objects whose contents are in the trace
   std::vector<HugePagesEvent> huge_pages_;  // kept by begin(): they remain in force
 };
 

@@ -29,11 +29,6 @@ struct Parameters {
         [this]<class OneSink>() { return OneSink::needs_all_accesses(of<OneSink>()); });
   }
 
-  bool need_contents() const {
-    return SinkList::any(
-        [this]<class OneSink>() { return OneSink::needs_contents(of<OneSink>()); });
-  }
-
   // Returns false if no option has this name, or the option does not accept the value.
   bool set(std::string_view name, std::string_view text);
 };

@@ -35,12 +35,6 @@ class Sink {
     return false;
   }
 
-  // Whether it requires ContentsEvents.
-  template <class Options>
-  static bool needs_contents(const Options&) {
-    return false;
-  }
-
   // Whether the result has any activity, so that a forked process writes a part.
   template <class Result>
   static bool has_activity(const Result&) {

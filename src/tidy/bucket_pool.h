@@ -131,9 +131,8 @@ class BucketPool {
     for (uint32_t at = 0; at < page.next_bucket; ++at) visit(page.number * in_page() + at);
   }
 
-  // Bytes of system pages that buckets may have touched, and of what is kept of their pages. Any
-  // thread; it may be slightly old.
-  uint64_t resident() const { return __atomic_load_n(&resident_, __ATOMIC_RELAXED); }
+  // Bytes of system pages that buckets may have touched, and of what is kept of their pages.
+  uint64_t resident() const { return resident_; }
 
  private:
   static constexpr uint32_t kMaxClusters = 1u << 22;

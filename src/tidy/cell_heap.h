@@ -89,8 +89,6 @@ class CellHeap {
 
   HeapCounts counts() const { return {live_bytes_, cells_.count(), buckets_, spilled_}; }
   uint64_t resident() const { return pool_.resident(); }
-  // As in `counts`. Any thread; it may be slightly old.
-  uint64_t live_bytes() const { return __atomic_load_n(&live_bytes_, __ATOMIC_RELAXED); }
 
  private:
   static constexpr uint64_t kCellBytes = 128;  // that are kept of a cell, in all tables

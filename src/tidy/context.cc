@@ -170,17 +170,6 @@ void Context::count(HeapCounts& counts, uint64_t& resident) {
     heap->count(counts, resident);
 }
 
-HeapBytes Context::bytes() const {
-  HeapBytes sum;
-  for (const SharedHeap* heap = heaps_.load(std::memory_order_acquire); heap != nullptr;
-       heap = heap->next) {
-    const HeapBytes part = heap->bytes();
-    sum.live += part.live;
-    sum.resident += part.resident;
-  }
-  return sum;
-}
-
 void Context::end_thread(const ThreadPlace* places) {
   const RegistryLock lock;
   for (uint32_t at = 0; at < kMaxContexts; ++at) {

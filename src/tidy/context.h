@@ -52,8 +52,6 @@ class Context {
   void count_forwarded() { forwarded_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t forwarded() const { return forwarded_.load(std::memory_order_relaxed); }
   void count(HeapCounts& counts, uint64_t& resident);
-  // The sum over its heaps, as SharedHeap::bytes.
-  HeapBytes bytes() const;
 
   // Never 0, and no earlier context's; modulo kMaxContexts, no other existing context's.
   uint64_t number() const { return number_; }

@@ -92,29 +92,6 @@ void PageMemory::release(uint32_t page, bool all) {
   push(page);
 }
 
-// A page that is taken belongs to this thread alone. Others may need new ones meanwhile.
-std::size_t PageMemory::purge() {
-  const KeepErrno keep;
-  std::size_t purged = 0;
-  uint32_t taken = kNone;
-  for (uint32_t page = pop(); page != kNone; page = pop()) {
-    Entry& entry = entries_[page];
-    const bool was_dirty = entry.dirty;
-    if (was_dirty)
-      entry.dirty = madvise(address_of(Place{page} * kPageBytes), kPageBytes, MADV_DONTNEED) != 0;
-    purged += was_dirty && !entry.dirty ? kPageBytes : 0;
-    __atomic_store_n(&entry.next, taken, __ATOMIC_RELAXED);
-    taken = page;
-  }
-  while (taken != kNone) {
-    const uint32_t page = taken;
-    taken = __atomic_load_n(&entries_[page].next, __ATOMIC_RELAXED);
-    dirty_.fetch_add(entries_[page].dirty, std::memory_order_relaxed);
-    push(page);
-  }
-  return purged;
-}
-
 bool PageMemory::has_many_dirty(bool all) {
   const uint32_t share = all ? 0 : used_.load(std::memory_order_relaxed) / kDirtyShare;
   return dirty_.load(std::memory_order_relaxed) >= std::max(kMinDirty, share);

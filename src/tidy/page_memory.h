@@ -38,17 +38,6 @@ class PageMemory {
   // It may be purged; `all`: its heap ends, so few pages are kept. Lock-free.
   void release(uint32_t page, bool all);
 
-  // Purges the free pages. Returns their bytes. Lock-free.
-  std::size_t purge();
-
-  // Bytes of free pages that may be in memory, and of all pages that were ever used.
-  uint64_t dirty_bytes() const {
-    return dirty_.load(std::memory_order_relaxed) * uint64_t{kPageBytes};
-  }
-  uint64_t opened_bytes() const {
-    return count_.load(std::memory_order_relaxed) * uint64_t{kPageBytes};
-  }
-
   // What its heap keeps of a page.
   Page<Untraced>*& page(uint32_t number) { return entries_[number].page; }
   // The heap of the block at `p`, which must be in the range; nullptr if its page is free.

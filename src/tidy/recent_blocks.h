@@ -17,31 +17,13 @@ class RecentBlocks {
  public:
   static constexpr Place kNoPlace = UINT64_MAX;
 
-  // What is known of a block, or of none.
-  class Entry {
-   public:
-    // The block, if it is kept and had this key and size; else kNoPlace.
-    Place take(uint64_t key, uint32_t bytes) {
-      if (!is_free_ || key_ != key || bytes_ != bytes) return kNoPlace;
-      is_free_ = false;
-      return place_;
-    }
-
-   private:
-    friend class RecentBlocks;
-    uint64_t key_ = 0;
-    Place place_ = kNoPlace;  // of a block that is used in the heap
-    uint32_t bytes_ = 0;
-    bool is_free_ = false;  // kept: the program has freed it
-    uint8_t key_slot_ = 0;  // where the key was sought
-  };
-
   // A kept block that had this key and size; kNoPlace if there is none.
   Place take(uint64_t key, uint32_t bytes) {
-    return entries_[sought_[slot_of(key)].entry].take(key, bytes);
+    Entry& entry = entries_[sought_[slot_of(key)].entry];
+    if (!entry.is_free || entry.key != key || entry.bytes != bytes) return kNoPlace;
+    entry.is_free = false;
+    return entry.place;
   }
-  // The place in the table of the block at `place`. It may have another block's entry.
-  Entry& entry_of(Place place) { return entries_[slot_of(place)]; }
 
   // A block was allocated. Its key is noted if it was sought lately: keys that are all different
   // are left to the heap. Returns another block that is not kept any more, for the heap to free.
@@ -53,12 +35,8 @@ class RecentBlocks {
       return kNoPlace;
     }
     Entry& entry = entries_[slot_of(place)];
-    const Place before = entry.is_free_ ? entry.place_ : kNoPlace;
-    entry.key_ = key;
-    entry.place_ = place;
-    entry.bytes_ = bytes;
-    entry.is_free_ = false;
-    entry.key_slot_ = static_cast<uint8_t>(key_slot);
+    const Place before = entry.is_free ? entry.place : kNoPlace;
+    entry = {key, place, bytes, false, static_cast<uint8_t>(key_slot)};
     return before;
   }
 
@@ -67,11 +45,11 @@ class RecentBlocks {
   Freed put(Place place) {
     const uint32_t slot = slot_of(place);
     Entry& entry = entries_[slot];
-    if (entry.place_ != place) return Freed::unknown;
-    if (entry.is_free_) return Freed::twice;
-    entry.is_free_ = true;
+    if (entry.place != place) return Freed::unknown;
+    if (entry.is_free) return Freed::twice;
+    entry.is_free = true;
     // Not written without need: the next request would wait for it.
-    uint32_t& newest = sought_[entry.key_slot_].entry;
+    uint32_t& newest = sought_[entry.key_slot].entry;
     if (newest != slot) newest = slot;
     return Freed::kept;
   }
@@ -79,25 +57,24 @@ class RecentBlocks {
   // The next entry in a cycle is given up. Returns its block if it was kept, for the heap to free.
   Place drop_next() {
     Entry& entry = entries_[next_++ % kEntries];
-    if (!entry.is_free_) return kNoPlace;
-    const Place place = entry.place_;
-    entry = Entry();
+    if (!entry.is_free) return kNoPlace;
+    const Place place = entry.place;
+    entry = {};
     return place;
   }
 
   static constexpr uint32_t kEntries = 64;
 
-  // Bytes that were requested of the blocks that are kept. Any thread; it may be slightly wrong
-  // while they change.
-  uint64_t kept_bytes() const {
-    uint64_t sum = 0;
-    for (const Entry& entry : entries_)
-      if (__atomic_load_n(&entry.is_free_, __ATOMIC_RELAXED))
-        sum += __atomic_load_n(&entry.bytes_, __ATOMIC_RELAXED);
-    return sum;
-  }
-
  private:
+  // What is known of a block, or of none.
+  struct Entry {
+    uint64_t key = 0;
+    Place place = kNoPlace;  // of a block that is used in the heap
+    uint32_t bytes = 0;
+    bool is_free = false;  // kept: the program has freed it
+    uint8_t key_slot = 0;  // where the key was sought
+  };
+
   struct Sought {
     uint64_t key;    // the last one with this slot
     uint32_t entry;  // of the last freed block whose key has this slot

@@ -52,9 +52,7 @@ void SharedHeap::free_of_thread(void* p, Place place) {
 }
 
 void SharedHeap::push_remote(void* p) {
-  const uint32_t bytes = size_of(p);
-  if (bytes == 0) return;  // not a used block
-  pushed_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  if (size_of(p) == 0) return;  // not a used block
   void* head = remote_.load(std::memory_order_relaxed);
   do {
     *static_cast<void**>(p) = head;
@@ -74,20 +72,11 @@ void SharedHeap::drain() {
     void* const below = *static_cast<void**>(p);
     // A block that is freed twice may be linked to itself: the rest of the list is lost then.
     const Place place = page_memory.place_of(p);
-    drained_bytes_ += heap_.size_of(place);
     const RecentBlocks::Freed freed = recent_.put(place);
     const bool is_unknown = freed == RecentBlocks::Freed::unknown && !free_unknown(place);
     if (is_unknown || freed == RecentBlocks::Freed::twice) return;
     p = below;
   }
-}
-
-HeapBytes SharedHeap::bytes() const {
-  const uint64_t drained = __atomic_load_n(&drained_bytes_, __ATOMIC_RELAXED);
-  const uint64_t freed =
-      pushed_bytes_.load(std::memory_order_relaxed) - drained + recent_.kept_bytes();
-  const uint64_t live = heap_.live_bytes();
-  return {live > freed ? live - freed : 0, heap_.resident()};
 }
 
 bool SharedHeap::count(HeapCounts& counts, uint64_t& resident) {

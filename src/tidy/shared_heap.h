@@ -13,10 +13,6 @@ namespace halo::tidy {
 
 class Context;
 
-struct HeapBytes {
-  uint64_t live = 0, resident = 0;
-};
-
 // A thread that finds the heap busy allocates elsewhere; its frees go to a list, which the next
 // thread inside works off. A signal handler that interrupts a thread inside finds it busy, too.
 //
@@ -48,25 +44,11 @@ class SharedHeap {
     }
     return allocate_inside(key, bytes);
   }
-  // Where one of its blocks is noted when it is freed, if it is then kept for its key.
-  using Recent = RecentBlocks::Entry;
-  Recent& recent_of(const void* p) { return recent_.entry_of(page_memory.place_of(p)); }
-  // The block that is noted there, if it was freed and had the key and the size; nullptr if not, or
-  // if that takes longer. In a process with one thread.
-  void* allocate_recent(Recent& recent, uint64_t key, uint32_t bytes) {
-    if (busy_.load(std::memory_order_relaxed) || remote_.load(std::memory_order_relaxed) != nullptr)
-      return nullptr;
-    enter_alone();
-    const Place place = recent.take(key, bytes);
-    leave();
-    if (place == RecentBlocks::kNoPlace) return nullptr;
-    return page_memory.address_of(place);
-  }
   // A block in the bucket of `near`, one of its blocks, or in its cell.
   Served allocate_near(const void* near, uint32_t bytes);
   // Frees one of its blocks; ignores what is not a used block.
-  void free(void* p) { free(p, page_memory.place_of(p)); }
-  void free(void* p, Place place) {
+  void free(void* p) {
+    const Place place = page_memory.place_of(p);
     if (!is_single_threaded() && owner.load(std::memory_order_relaxed) != kAllThreads) [[unlikely]]
       return free_of_thread(p, place);
     if (!enter()) [[unlikely]]
@@ -79,10 +61,6 @@ class SharedHeap {
   uint32_t max_bytes() const { return heap_.max_bytes(); }
   // Bytes of the used block at `p`. Without the lock: only its own thread changes them.
   uint32_t size_of(const void* p) { return heap_.size_of(page_memory.place_of(p)); }
-
-  // Bytes of blocks that the program has, and of memory for them. Any thread, without the lock: the
-  // numbers may be slightly wrong while others use the heap.
-  HeapBytes bytes() const;
 
   // Adds to the counts; false if it is busy.
   bool count(HeapCounts& counts, uint64_t& resident);
@@ -125,12 +103,9 @@ class SharedHeap {
   bool enter() {
     if (!is_single_threaded()) return !busy_.exchange(true, std::memory_order_acquire);
     if (busy_.load(std::memory_order_relaxed)) return false;
-    enter_alone();
-    return true;
-  }
-  void enter_alone() {
     busy_.store(true, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_acquire);
+    return true;
   }
   // These two leave the heap.
   Served allocate_inside(const uint64_t* key, uint32_t bytes);
@@ -144,8 +119,6 @@ class SharedHeap {
   bool ends_ = false;
   std::atomic<bool> busy_{false};
   std::atomic<void*> remote_{nullptr};
-  std::atomic<uint64_t> pushed_bytes_{0};  // of all blocks that ever were in `remote_`
-  uint64_t drained_bytes_ = 0;             // and of those that were taken from it
   Memory memory_;
   RecentBlocks recent_;
   CellHeap<Memory> heap_;

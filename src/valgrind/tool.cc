@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/code_memory.h"
-#include "base/contents.h"
 #include "base/system_call.h"
 #include "channel/word.h"
 #include "interpose/protocol.h"
@@ -36,7 +35,6 @@ static_assert(2 * kMaxAccesses <= halo::channel::kMaxMessageWords);
 
 const HChar* socket_path = nullptr;
 Long max_object = 4096;
-bool contents = false;  // the sinks need contents of objects
 Sender sender;
 Translation translation;
 PendingCalls pending_calls;
@@ -116,21 +114,6 @@ void mark_heap(uint64_t address, uint64_t size) {
     if (at < kRegions) heap_regions[at] = 1;
 }
 
-// The contents of an object, unless another thread has unmapped it.
-void read_contents(uint64_t address, uint64_t size) {
-  if (size > uint64_t(max_object)) return;
-  const uint64_t bytes = halo::base::contents_bytes(size);
-  if (bytes == 0 || !VG_(am_is_valid_for_client)(address, bytes, PROT_READ)) return;
-  put(WordKind::kContents, address);
-  sender.put_raw(size);
-  for (uint64_t at = 0; at < bytes; at += sizeof(uint64_t)) {
-    uint64_t word = 0;
-    VG_(memcpy)(&word, reinterpret_cast<const void*>(address + at),
-                SizeT(bytes - at < sizeof word ? bytes - at : sizeof word));
-    sender.put_raw(word);
-  }
-}
-
 void take_message(void* registers, uint64_t address) {
   const auto& message = *reinterpret_cast<const Message*>(address);
   ThreadWords& words = words_in(registers);
@@ -150,8 +133,6 @@ void take_message(void* registers, uint64_t address) {
       return put(WordKind::kAligned, message.address);
     case Report::kReallocated:
       return put(WordKind::kReallocated, message.address);
-    case Report::kContents:
-      return read_contents(message.address, message.size);
   }
 }
 
@@ -299,7 +280,6 @@ Bool take_request(ThreadId, UWord* arguments, UWord* result) {
   translation.guest_begin = segment->start;
   translation.guest_end = segment->end + 1;
   translation.message_store = hello.message_store;
-  hello.wants_contents = contents ? 1 : 0;
   hello.word = Hello::kAnswer;
   return True;
 }
@@ -346,8 +326,6 @@ Bool process_option(const HChar* argument) {
     translation.exact = true;
   } else if (VG_STREQ(argument, "--all-accesses")) {
     translation.all_accesses = true;
-  } else if (VG_STREQ(argument, "--contents")) {
-    contents = true;
   } else if (VG_STREQ(argument, "--check-ir")) {
     check_ir = true;
   } else {

@@ -66,7 +66,7 @@ def add_allocator_option(
 
 
 def add_sink_option(parser: argparse.ArgumentParser, option: SinkOption) -> None:
-    if option.file or option.switch:
+    if option.file:
         parser.add_argument(
             option.flag,
             dest=option.name,

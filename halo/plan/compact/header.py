@@ -6,8 +6,6 @@ import zlib
 from typing import NamedTuple
 
 from halo.errors import BadPlan
-from halo.plan.hints.layout import HINT_HEADER, HINT_VERSION
-from halo.plan.hints.rules import HintCounts
 from halo.plan.layout import (
     CHECKED_MODULE,
     CHECKED_VERSION,
@@ -16,6 +14,8 @@ from halo.plan.layout import (
     HEADER,
     HEADER_FLAGS,
     HEADER_SELECTORS,
+    HINT_COUNTS,
+    HINT_VERSION,
     MAGIC,
     MAX_CONJUNCTIONS,
     MAX_GROUPS,
@@ -49,7 +49,6 @@ class Head(NamedTuple):
     conjunctions: int
     checked: int
     relaxations: int
-    hints: HintCounts
 
     @property
     def selects(self) -> bool:
@@ -66,7 +65,6 @@ class Head(NamedTuple):
             + self.conjunctions * CONJUNCTION.size
             + self.checked * CHECKED_MODULE.size
             + self.relaxations * RELAXATION.size
-            + self.hints.body_size
         )
 
 
@@ -93,14 +91,18 @@ def checked_header(content: bytes, name: str) -> Head:
     if len(content) < size:
         raise BadPlan(f"{name} is cut short; plan again.")
     body = HEADER.size
-    hints = HintCounts()
+    others: list[int] = []
     if version >= HINT_VERSION:
-        body += HINT_HEADER.size
+        body += HINT_COUNTS.size
         if len(content) < body:
             raise BadPlan(f"{name} is cut short; plan again.")
-        hints = HintCounts(*HINT_HEADER.unpack_from(content, HEADER.size))
-    head = Head._make((version, *counts, hints))
-    unknown = not head.selects and (head.sites or head.conjunctions)
+        rules, *others = HINT_COUNTS.unpack_from(content, HEADER.size)
+        if rules:
+            raise BadPlan(
+                f"{name} has rules for hints, which this halo does not serve; plan again."
+            )
+    head = Head._make((version, *counts))
+    unknown = any(others) or (not head.selects and (head.sites or head.conjunctions))
     if unknown or (version < CHECKED_VERSION and (head.checked or head.relaxations)):
         raise BadPlan(f"{name} is not usable: it has a header field that is unknown.")
     whole = len(content) == size == body + head.body_size

@@ -11,7 +11,6 @@ from halo.plan.compact.groups import decode_group
 from halo.plan.compact.header import checked_header
 from halo.plan.compact.selectors import decode_selectors
 from halo.plan.compact.states import decode_states
-from halo.plan.hints.rules import decode_hints
 from halo.plan.layout import (
     CHECKED_MODULE,
     CONJUNCTION,
@@ -52,7 +51,6 @@ def decode(content: bytes, name: str) -> Plan:
     conjunctions = section(CONJUNCTION, head.conjunctions)
     checked = section(CHECKED_MODULE, head.checked)
     relaxations = section(RELAXATION, head.relaxations)
-    hints = decode_hints(content[at:], head.hints, head.modules, name)
     plan = Plan(
         modules=tuple(_module(name, head.version, *row) for row in MODULE.iter_unpack(modules)),
         groups=tuple(decode_group(name, head.version, *row) for row in GROUP.iter_unpack(groups)),
@@ -63,10 +61,7 @@ def decode(content: bytes, name: str) -> Plan:
         at_random=bool(head.flags & HEADER_RANDOM_POOLS),
         selectors=decode_selectors(sites, conjunctions, head, name),
         checked=decode_checked(checked, relaxations, head.version, name),
-        hints=hints,
     )
-    if hints and (plan.selectors is not None or plan.at_random):
-        raise BadPlan(f"{name} is not usable: it has hints and does not use callers.")
     if plan.selectors is not None and not _forwards(plan):
         raise BadPlan(f"{name} is not usable: it has selectors and states.")
     if plan.at_random and not _may_draw(plan):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import zlib
 
 from halo.plan.compact.groups import group_flags
-from halo.plan.hints.layout import HINT_VERSION
-from halo.plan.hints.rules import encode_head, encode_hints
 from halo.plan.layout import (
     CHECKED_MODULE,
     CONJUNCTION,
@@ -15,6 +13,8 @@ from halo.plan.layout import (
     HEADER_HUGE_PAGES,
     HEADER_RANDOM_POOLS,
     HEADER_SELECTORS,
+    HINT_COUNTS,
+    HINT_VERSION,
     MAGIC,
     MAX_CONJUNCTION_SITES,
     MODULE,
@@ -34,7 +34,7 @@ from halo.plan.model import (
 
 def encode(plan: Plan) -> bytes:
     """The bytes of the compact form."""
-    body = bytearray(encode_head(plan.hints) if plan.version >= HINT_VERSION else b"")
+    body = bytearray(HINT_COUNTS.size if plan.version >= HINT_VERSION else 0)
     for module in plan.modules:
         build_id = bytes.fromhex(module.build_id)
         body += MODULE.pack(build_id, len(build_id), module.layout)
@@ -77,7 +77,6 @@ def encode(plan: Plan) -> bytes:
     relaxations = [each for checked in plan.checked for each in checked.relaxations]
     for relaxation in relaxations:
         body += RELAXATION.pack(*relaxation, 0, 0)
-    body += encode_hints(plan.hints)
     header = HEADER.pack(
         MAGIC,
         plan.version,

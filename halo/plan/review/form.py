@@ -6,7 +6,7 @@ It has at most 10 MB, whatever the program: the profile that it names has the re
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from msgspec import convert
 from halo.plan.model import (
     FORMAT,
     GroupReview,
-    HintReview,
     Identification,
     Member,
     Plan,
@@ -115,15 +114,8 @@ def review_json(plan: Plan, crc: int) -> dict[str, Any]:
         },
         "groups": groups,
         "frames": _shortened(frames.names()),
-        **({"hints": _hints_json(review.hints)} if review.hints else {}),
-        **({"why_no_hints": review.why_no_hints} if review.why_no_hints else {}),
         "identification": _identification_json(review.identification, budget),
     }
-
-
-def _hints_json(hints: Sequence[HintReview]) -> list[dict[str, Any]]:
-    sites = _shortened([hint.site for hint in hints])
-    return [{**asdict(hint), "site": site} for hint, site in zip(hints, sites, strict=True)]
 
 
 def _identification_json(found: Identification, budget: _Budget) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The reviewable part of a plan: groups and hints with the stacks of their hottest contexts."""
+"""The reviewable part of a plan: groups with the stacks of their hottest contexts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from heapq import nsmallest
 from itertools import islice
 
 from halo.plan.grouping import Group, Grouping
-from halo.plan.model import GroupReview, HintReview, Member, Others
+from halo.plan.model import GroupReview, Member, Others
 from halo.plan.review.ids import context_ids
 from halo.profile import Profile, name_frames
 
@@ -46,25 +46,6 @@ def review_groups(
         )
         for group, members in zip(grouping.groups, hottest, strict=True)
     )
-
-
-def review_hints(
-    profile: Profile, grouping: Grouping, names: NameSource = name_frames
-) -> tuple[HintReview, ...]:
-    """The hinted call sites, the most accessed first."""
-    total = profile.accesses or 1
-    frames = [next(profile.stack(one.contexts[0])) for one in grouping.hints]
-    named = names(profile, set(frames))
-    found = [
-        HintReview(
-            named[frame],
-            one.rule.bytes,
-            one.reason,
-            sum(profile.contexts[at].accesses for at in one.contexts) / total,
-        )
-        for frame, one in zip(frames, grouping.hints, strict=True)
-    ]
-    return tuple(sorted(found, key=lambda one: -one.coverage))
 
 
 def _hottest(profile: Profile, group: Group, count: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from halo.hints.table import CUT_SHORT, learnt_sentence, rule_sentence, unseen_sentence
+from halo.hints.table import CUT_SHORT, learnt_sentence, unseen_sentence
 from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, grid
 from halo.report.found.findings import Findings
@@ -56,13 +56,6 @@ def _block(one: TypeHint) -> Block:
     ]
     columns = ["feature", "group", "known at birth", "permutation", "gini", "coverage"]
     call = f"{', '.join(one.places)}:\n{one.call}" if one.call else ""
-    if one.rule or one.no_rule:
-        sentences.append(rule_sentence(one))
-        call = "\n".join(
-            f"{location.site}: {feature.name} is {location.value}"
-            for feature in one.features
-            for location in feature.locations
-        )
     return Block(
         title=one.type, sentences=sentences, chart=_chart(one), text=call, table=grid(columns, rows)
     )

@@ -9,8 +9,8 @@ from typing import Any
 from halo.profile import OBJECT_TRACE, Profile
 from halo.profile.sections.section import Section
 from halo.recording.parts import MAX_OBJECT, MAX_TRACED, Limits, largest_followed
-from halo.recording.sink_options import CONTENTS, OBJECTS
-from halo.strategies import confine, conflict, hints, search
+from halo.recording.sink_options import OBJECTS
+from halo.strategies import confine, conflict, search
 from halo.strategies.base import Prospect, Subject
 from halo.strategies.factory import subject_of
 from halo.trials.candidates import PlanVariant
@@ -82,16 +82,6 @@ DEEP_ANALYSES = (
         (
             PlanVariant("search", "search"),
             *(PlanVariant(f"search-{rank}", "search", {"rank": f"{rank}"}) for rank in range(2, 6)),
-        ),
-    ),
-    DeepAnalysis(
-        "hints",
-        Needs({OBJECTS.name: 1, CONTENTS.name: 1}),
-        hints.prospect,
-        (
-            PlanVariant("hints", "hints"),
-            PlanVariant("hints-halo", "halo", {"hints": "true"}),
-            PlanVariant("hints-dense", "dense", {"hints": "true"}),
         ),
     ),
     DeepAnalysis(

@@ -4,7 +4,6 @@
 
 #include "runtime/heap/stepping_heap.h"
 #include "runtime/heap/thread_heap.h"
-#include "runtime/hints/rules.h"
 #include "runtime/pages/arena.h"
 #include "runtime/spans/spans.h"
 
@@ -20,7 +19,7 @@ GroupedMemory ordered(GroupedMemory memory) {
 }
 
 GroupedMemory block_memory() {
-  if (arena.bytes() == 0 && !has_hints) return {};
+  if (arena.bytes() == 0) return {};
   GroupBytes sum;
   for (const ThreadHeap* heap = first_thread_heap(); heap != nullptr; heap = heap->next()) {
     const GroupBytes part = heap->bytes();
@@ -28,10 +27,9 @@ GroupedMemory block_memory() {
     sum.resident += part.resident;
   }
   const SteppingCounts stepping = stepping_heap.counts();
-  const HintBytes hints = hint_bytes();
-  const std::uint64_t active = sum.resident + stepping.resident + hints.active;
-  return ordered({sum.live + stepping.live + hints.live, active,
-                  active + arena.dirty_bytes() + hints.dirty, arena.opened_bytes() + hints.mapped});
+  const std::uint64_t active = sum.resident + stepping.resident;
+  return ordered(
+      {sum.live + stepping.live, active, active + arena.dirty_bytes(), arena.opened_bytes()});
 }
 
 }  // namespace
@@ -55,7 +53,7 @@ std::size_t purge_grouped_memory() {
   }
   std::size_t purged = arena.bytes() == 0 ? 0 : arena.purge_free();
   if (has_spans) purged += span_heap.purge();
-  return purged + purge_hinted();
+  return purged;
 }
 
 }  // namespace halo::runtime

@@ -16,7 +16,7 @@ struct GroupedMemory {
 };
 
 struct GroupedTotals {
-  GroupedMemory blocks;  // of group heaps and of hints
+  GroupedMemory blocks;  // of group heaps
   GroupedMemory spans;
   std::uint64_t span_count;
 };

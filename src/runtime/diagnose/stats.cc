@@ -17,7 +17,6 @@
 #include "runtime/diagnose/check.h"
 #include "runtime/heap/stepping_heap.h"
 #include "runtime/heap/thread_heap.h"
-#include "runtime/hints/rules.h"
 #include "runtime/identify/walk_counts.h"
 #include "runtime/modules/modules.h"
 #include "runtime/pages/arena.h"
@@ -207,8 +206,6 @@ void write_json(Output& out, const Activity& activity, std::uint32_t groups, dou
   out.print("\"identification\": \"%s\", \"sites_redirected\": %u, \"sites_immediate\": %u, ",
             activity.identification, sites.redirected, sites.immediate);
   out.print("\"sites_left\": %u, ", sites.left);
-  const HintCounts hints = hint_counts();
-  out.print("\"hinted\": %lu, \"unhinted\": %lu, ", hints.placed, hints.unknown);
   const SpanCounts spans = span_heap.counts();
   out.print("\"spans\": {\"allocations\": %lu, \"confined\": %lu, ", spans.allocations,
             spans.confined);

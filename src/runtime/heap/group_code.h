@@ -17,8 +17,7 @@ inline constexpr CallerCode code_group = 0x7FF8;
 inline constexpr CallerCode code_align16 = 1;
 inline constexpr CallerCode code_forward = 0xFFFF;
 inline constexpr CallerCode code_unknown = 0xFFFE;  // not looked up yet
-inline constexpr CallerCode code_hinted = 0xFFFD;   // has a rule for hints
-inline constexpr std::uint32_t max_root_children = 0x7FFD;
+inline constexpr std::uint32_t max_root_children = 0x7FFE;
 static_assert(plan::max_groups - 1 <= code_group / 8);
 
 constexpr CallerCode decided_code(std::uint16_t group, bool align16) {

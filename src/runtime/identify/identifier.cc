@@ -90,7 +90,7 @@ void use_table(const Table* table) {
   __atomic_store_n(&current_table, table, __ATOMIC_RELEASE);
   for (std::uint32_t i = 0; i < table->root_child_count && i < max_root_children; ++i)
     __atomic_store_n(&root_states[i], &table->states[table->root_children[i]], __ATOMIC_RELEASE);
-  for (const CallerCode code : {code_hinted, code_unknown, code_forward})
+  for (const CallerCode code : {code_unknown, code_forward})
     __atomic_store_n(&root_states[root_child_of(code)], table->states, __ATOMIC_RELEASE);
 }
 

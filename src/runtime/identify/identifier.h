@@ -127,7 +127,7 @@ inline constexpr std::uint32_t max_steps = 255;
 // The table in use; never null, and empty without a plan.
 HALO_HIDDEN extern constinit const Table* current_table;
 
-// The first states of walks: those of root_children, and the root for code_hinted, code_unknown and
+// The first states of walks: those of root_children, and the root for code_unknown and
 // code_forward.
 HALO_HIDDEN extern constinit const State* root_states[code_undecided];
 

@@ -20,7 +20,6 @@
 #include "runtime/code/generated_code.h"
 #include "runtime/diagnose/stats.h"
 #include "runtime/entry/allocators/interface.h"
-#include "runtime/hints/rules.h"
 #include "runtime/identify/active_sites.h"
 #include "runtime/identify/walk_counts.h"
 #include "runtime/lifecycle/detach.h"
@@ -103,7 +102,7 @@ void begin_selectors() {
   set_place_listener(redirect_module);
 }
 
-// Blocks of the table and of random pools; hints and selectors read the alignment each time.
+// Blocks of the table and of random pools; selectors read the alignment each time.
 void align_later_blocks() {
   if (follows_modules()) align_table_to_16();
   align_random_pools_to_16();
@@ -167,7 +166,7 @@ bool begin(const Settings& settings) {
     return false;
   }
   name_plan_to_children(settings.plan);
-  if (active_plan.groups.empty() && active_plan.hints.rules.empty()) {
+  if (active_plan.groups.empty()) {
     inactive_reason = "the plan has no groups";
     return false;
   }
@@ -201,7 +200,6 @@ bool begin(const Settings& settings) {
   if (active_plan.draws_pools()) return begin_random_pools();
   if (const std::uintptr_t end = main_stack_end(); end != 0) set_main_stack_end(end);
   if (active_plan.selects()) begin_selectors();
-  begin_hints();
   begin_spans();
   watch_modules();
   inactive_reason = publish_table() != 0

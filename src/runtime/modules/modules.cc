@@ -14,7 +14,6 @@
 #include "runtime/base/diagnosis.h"
 #include "runtime/code/alignment.h"
 #include "runtime/heap/thread_heap.h"
-#include "runtime/hints/rules.h"
 #include "runtime/identify/identifier.h"
 #include "runtime/modules/linker.h"
 #include "runtime/modules/placing_budget.h"
@@ -52,7 +51,6 @@ constinit std::uint32_t linker_module = plan::max_modules;  // index in the plan
 constinit LoadedListener loaded_listener = nullptr;
 constinit PlaceListener place_listener = nullptr;
 constinit bool no_room = false;
-constinit bool groups_are_open = false;  // also if there are none
 
 // Used by one scan at a time: scans hold the linker's lock.
 constinit Sighting* sightings = nullptr;
@@ -186,7 +184,6 @@ void report_place(std::uint32_t module, bool present) {
 }
 
 void drop_module(std::uint32_t module) {
-  remove_hints(module);
   remove_module(*table, module);
   set_presence(known[module], Presence::absent);
   report_place(module, false);
@@ -242,7 +239,6 @@ void recognise(std::uint32_t module) {
     return;
   }
   place_module(*table, module, known[module].bias);
-  place_hints(module, known[module].bias);
   set_presence(known[module], Presence::recognised);
 }
 
@@ -309,13 +305,10 @@ constinit std::uint32_t open_group_count = 0;
 // Opened with the first of the plan's modules, so that processes that merely inherit the plan
 // reserve nothing.
 bool open_groups() {
-  if (groups_are_open) return true;
+  if (open_group_count != 0) return true;
   const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
   configure_heaps(active_plan.groups, active_plan.header->max_object);
-  // Tidy's memory, for hints, is at the first place.
-  const unsigned first_place = active_plan.hints.rules.empty() ? 0 : 1;
-  if (!arena.reserve(pages * system_page * 2, first_place)) return false;
-  groups_are_open = true;
+  if (!arena.reserve(pages * system_page * 2)) return false;
   open_group_count = static_cast<std::uint32_t>(active_plan.groups.size());
   if (keeping_stats) watch_growth();
   prepare_heap();
@@ -399,7 +392,6 @@ void suspend_modules() {
     const bool may_go = known[i].presence == Presence::recognised ||
                         (known[i].presence == Presence::expected && is_registered(known[i].start));
     if (known[i].stays || !may_go) continue;
-    remove_hints(i);
     remove_module(*table, i);
     set_presence(known[i], Presence::suspended);
   }

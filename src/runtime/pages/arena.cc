@@ -51,11 +51,11 @@ void raise(std::uint64_t& place, std::uint64_t to) {
 
 constinit Arena arena;
 
-bool Arena::reserve(std::size_t wanted, unsigned first_place) {
+bool Arena::reserve(std::size_t wanted) {
   draw_link_secret();
   const std::size_t maximum = affordable(wanted) & ~(smallest_reserve - 1);
   if (maximum < smallest_reserve) return false;
-  if (!begin_growing(maximum, first_place)) return reserve_fixed(maximum);
+  if (!begin_growing(maximum)) return reserve_fixed(maximum);
   // Opened now: it still serves if a later filter forbids system calls.
   is_first_open_ = open_range(reinterpret_cast<void*>(base_), slab_size);
   return true;
@@ -109,11 +109,10 @@ void Arena::place(std::uintptr_t base, std::size_t maximum, std::size_t mapped) 
                  static_cast<std::atomic<std::uint64_t>*>(of(Table::available)));
 }
 
-bool Arena::begin_growing(std::size_t maximum, unsigned first_place) {
+bool Arena::begin_growing(std::size_t maximum) {
   constexpr unsigned attempts = 4;
   for (unsigned attempt = 0; attempt < attempts; ++attempt) {
-    const std::uintptr_t at =
-        ranges::find_room(maximum + all_table_bytes(maximum), first_place + attempt);
+    const std::uintptr_t at = ranges::find_room(maximum + all_table_bytes(maximum), attempt);
     if (at == 0) return false;
     place(at, maximum, 0);
     if (grow_to(slab_size)) return true;

@@ -30,9 +30,8 @@ class Arena {
  public:
   // Reserves a range that can grow to `wanted` bytes, or to less if address space is limited, and
   // opens its first 2 MiB. Called once. Returns false if even the smallest range cannot be
-  // reserved. `first_place`: the number of ranges of others in the places before
-  // (ranges::find_room).
-  bool reserve(std::size_t wanted, unsigned first_place = 0);
+  // reserved.
+  bool reserve(std::size_t wanted);
 
   // True exactly for addresses inside the current range.
   bool contains(const void* p) const { return index_of(p) < page_limit(); }
@@ -158,7 +157,7 @@ class Arena {
   enum class Table : unsigned { pages, bits, starts, slabs, available };
   static constexpr unsigned table_count = 5;
 
-  bool begin_growing(std::size_t maximum, unsigned first_place);
+  bool begin_growing(std::size_t maximum);
   bool reserve_fixed(std::size_t bytes);
   bool grow();
   bool grow_to(std::size_t bytes);

@@ -12,7 +12,6 @@
 #include "runtime/diagnose/check.h"
 #include "runtime/heap/stepping_heap.h"
 #include "runtime/heap/thread_heap.h"
-#include "runtime/hints/rules.h"
 #include "runtime/identify/identifier.h"
 #include "runtime/identify/walk_counts.h"
 #include "runtime/pages/arena.h"
@@ -93,13 +92,6 @@ inline void* allocate_for(Verdict verdict, std::size_t size) {
   stepping_heap.free(p);
 }
 
-// The rule of a call site that entry.cc has not found. The entries of rules find the caller's
-// registers, since the compiler turns the calls into jumps; so that it stores nothing before, all
-// other callers have a function of their own.
-inline RuleState* rule_at(const std::uintptr_t* slot) {
-  return has_hints ? find_rule(*slot) : nullptr;
-}
-
 // A span for an object that is too large for its group's heap.
 [[gnu::noinline]] Span allocate_large(std::size_t size, CallSite site) {
   if (!may_be_span(size)) return {};
@@ -116,19 +108,6 @@ inline void* allocate_grouped(std::size_t size, CallSite site) {
 // calloc of a span, which needs no clearing if it was never used.
 [[gnu::noinline]] void* calloc_large(std::size_t size, CallSite site) {
   return cleared(allocate_large(size, site), size);
-}
-
-[[gnu::noinline]] void* malloc_by_walk(std::size_t size, const std::uintptr_t* slot,
-                                       std::uintptr_t rbp) {
-  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
-  return fallback.malloc(size);
-}
-
-[[gnu::noinline]] void* new_by_walk(std::size_t size, const std::uintptr_t* slot,
-                                    std::uintptr_t rbp) {
-  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
-  void* p = fallback.malloc(size == 0 ? 1 : size);
-  return p != nullptr ? p : refused_new("_Znwm", size);
 }
 
 }  // namespace
@@ -179,14 +158,15 @@ extern "C" {
 
 __attribute__((used)) void* halo_malloc_planned(std::size_t size, const std::uintptr_t* slot,
                                                 std::uintptr_t rbp) {
-  RuleState* const rule = rule_at(slot);
-  return rule != nullptr ? halo_hinted_malloc(size, slot, rule) : malloc_by_walk(size, slot, rbp);
+  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
+  return fallback.malloc(size);
 }
 
 __attribute__((used)) void* halo_new_planned(std::size_t size, const std::uintptr_t* slot,
                                              std::uintptr_t rbp) {
-  RuleState* const rule = rule_at(slot);
-  return rule != nullptr ? halo_hinted_new(size, slot, rule) : new_by_walk(size, slot, rbp);
+  if (void* p = allocate_grouped(size, {slot, rbp})) return p;
+  void* p = fallback.malloc(size == 0 ? 1 : size);
+  return p != nullptr ? p : refused_new("_Znwm", size);
 }
 
 __attribute__((used)) void* halo_new_nothrow_planned(std::size_t size, const std::nothrow_t& tag,

@@ -8,7 +8,6 @@
 #include "runtime/base/exported.h"
 #include "runtime/base/next.h"
 #include "runtime/heap/thread_heap.h"
-#include "runtime/hints/rules.h"
 #include "runtime/identify/callers.h"
 #include "runtime/identify/identifier.h"
 
@@ -177,8 +176,4 @@ void* halo_enter_new(std::size_t size);
 void* halo_enter_new_nothrow(std::size_t size, const void* tag);
 void* halo_enter_calloc(std::size_t count, std::size_t size);
 void* halo_enter_realloc(void* p, std::size_t size);
-// For call sites with a rule for hints (hinted.cc).
-void* halo_hinted_malloc(std::size_t size, const std::uintptr_t* slot,
-                         halo::runtime::RuleState* rule);
-void* halo_hinted_new(std::size_t size, const std::uintptr_t* slot, halo::runtime::RuleState* rule);
 }

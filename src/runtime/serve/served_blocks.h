@@ -4,20 +4,17 @@
 #include <cstddef>
 
 #include "base/bootstrap.h"
-#include "runtime/hints/rules.h"
 #include "runtime/pages/arena.h"
 #include "runtime/serve/grouped.h"
 #include "runtime/serve/requests.h"
 #include "runtime/spans/spans.h"
-#include "tidy/page_memory.h"
 
 namespace halo::runtime {
 
-// Whether the block is of a group, a span, placed by a hint, or from the time before the next
-// allocator was known. False for null.
+// Whether the block is of a group, a span, or from the time before the next allocator was known.
+// False for null.
 inline bool is_served(const void* p) {
-  return arena.contains(p) || (has_spans && span_heap.contains(p)) ||
-         (has_hints && tidy::page_memory.contains(p)) || bootstrap_contains(p);
+  return arena.contains(p) || (has_spans && span_heap.contains(p)) || bootstrap_contains(p);
 }
 
 // The functions below must be called only for those.

@@ -69,14 +69,6 @@ TEST_F(ProcessRecorderTest, AllocationsAndAccessesAreCounted) {
   EXPECT_EQ(part.find("sampling"), std::string::npos);
 }
 
-TEST_F(ProcessRecorderTest, ContentsAreOneMessage) {
-  alloc(0x10000, 12);
-  put(WordKind::kContents, 0x10000);
-  words_.insert(words_.end(), {12, Word::make(WordKind::kFree, 0x10000).bits(), 0});
-  alloc(0x20000, 64);
-  EXPECT_NE(finish().find("\"allocations\":2,\"frees\":0,"), std::string::npos);
-}
-
 TEST_F(ProcessRecorderTest, WideAccessesAreSeveralOfEightBytes) {
   alloc(0x10000, 64);
   access(0x10000, 5);

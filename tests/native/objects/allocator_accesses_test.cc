@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -25,9 +24,6 @@ struct Events : Visitor {
   }
   void allocate(const Allocation& one) { add("allocate", one.number); }
   void free(uint64_t number) { add("free", number); }
-  void contents(uint64_t number, std::span<const uint64_t> words) {
-    add("contents", number, words[0]);
-  }
   void access(ThreadId, uint64_t number, uint32_t offset, uint32_t, bool) {
     add("object", number, offset);
   }
@@ -76,15 +72,6 @@ TEST_F(AllocatorAccessesTest, LinksInAFreedBlockAreItsOwnUntilItIsReused) {
   outside(992);
   EXPECT_EQ(events(), (Lines{"allocate 1", "object 1 4", "repeat 2", "free 1", "block 1 8",
                              "allocate 2", "outside 992"}));
-}
-
-TEST_F(AllocatorAccessesTest, ContentsDoNotSeparateAHeaderFromItsBlock) {
-  const std::vector<uint64_t> words{77};
-  allocate(1, 1000, 24);
-  outside(2000 - 8);
-  accesses_.contents(1, words);
-  allocate(2, 2000, 24);
-  EXPECT_EQ(events(), (Lines{"allocate 1", "contents 1 77", "allocate 2", "block 2 -8"}));
 }
 
 TEST_F(AllocatorAccessesTest, EarlierAndLaterAccessesAreThePrograms) {

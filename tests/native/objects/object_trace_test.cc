@@ -2,16 +2,17 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "objects/trace_reader.h"
 #include "objects/trace_writer.h"
@@ -46,11 +47,6 @@ struct Script {
   void repeat(ThreadId thread, uint64_t count) { add("repeat", base::index(thread), count); }
   void align(uint64_t number) { add("align", number); }
   void reallocate(uint64_t number, uint64_t replaced) { add("reallocate", number, replaced); }
-  void contents(uint64_t number, std::span<const uint64_t> words) {
-    std::ostringstream text;
-    for (const uint64_t word : words) text << word << ',';
-    add("contents", number, text.str());
-  }
   void phase(uint64_t first, uint64_t last) { add("phase", first, last); }
 
  private:
@@ -104,7 +100,6 @@ class Author {
                             ContextId{uint32_t(random_() % 100)}});
         writer_.allocate(objects_.back());
         script_.allocate(objects_.back());
-        if (random_() % 2 != 0) contents(objects_.back().number);
         if (random_() % 4 != 0) return;
         writer_.align(objects_.back().number);
         script_.align(objects_.back().number);
@@ -146,12 +141,6 @@ class Author {
         script_.access(thread, object.number, offset, size, store);
       }
     }
-  }
-  void contents(uint64_t number) {
-    std::vector<uint64_t> words(random_() % base::kMaxContentsWords + 1);
-    for (uint64_t& word : words) word = random_() >> random_() % 64;
-    writer_.contents(number, words);
-    script_.contents(number, words);
   }
   const Allocation& any() {
     const Allocation& one = objects_[random_() % objects_.size()];
@@ -255,65 +244,25 @@ TEST_F(ObjectTrace, AnObjectIsNotMadeOfItself) {
   EXPECT_EQ(read().lines.size(), 1u);
 }
 
-TEST_F(ObjectTrace, LargeContentsEndABlockEarly) {
-  const std::vector<uint64_t> words(base::kMaxContentsWords, UINT64_MAX);
-  Script written;
-  {
-    TraceWriter writer(path_);
-    for (uint64_t number = 1; number <= 200'000; ++number) {
-      const Allocation one{number, number * 256, 128, ContextId{0}};
-      writer.allocate(one);
-      writer.contents(number, words);
-      written.allocate(one);
-      written.contents(number, words);
-    }
-    writer.finish();
-  }
-  EXPECT_EQ(read().lines, written.lines);
-  EXPECT_TRUE(complete_);
-  BlockHead first;
-  std::memcpy(&first, content().data() + sizeof(FileHead), sizeof first);
-  EXPECT_LT(first.ops, 200'000u);
-  EXPECT_LE(first.operands, kFullOperands + (2 + base::kMaxContentsWords) * 10);
-}
-
-TEST_F(ObjectTrace, ContentsOfObjectsThatAreOlderAreLeftOut) {
-  const std::vector<uint64_t> words{1};
-  TraceWriter writer(path_);
-  writer.allocate({1, 64, 8, ContextId{0}});
-  writer.restart();
-  writer.contents(1, words);
-  writer.allocate({2, 128, 8, ContextId{0}});
-  writer.contents(2, words);
-  writer.finish();
-  EXPECT_EQ(read().lines.back(), "contents 2 1, ");
-  EXPECT_EQ(read().lines.size(), 2u);
-}
-
-TEST_F(ObjectTrace, ImpossibleContentsAreRefused) {
-  const std::vector<uint64_t> none, one{1}, many(base::kMaxContentsWords + 1);
-  const auto refusal = [&](uint64_t number, const std::vector<std::vector<uint64_t>>& contents) {
-    {
-      TraceWriter writer(path_);
-      writer.allocate({1, 64, 8, ContextId{0}});
-      writer.allocate({3, 64, 8, ContextId{0}});
-      for (const std::vector<uint64_t>& words : contents) writer.contents(number, words);
-      writer.finish();
-    }
-    std::string said = "none";
-    try {
-      read();
-    } catch (const std::runtime_error& error) {
-      said = error.what();
-    }
-    std::filesystem::remove(path_);
-    return said;
+TEST_F(ObjectTrace, ContentsAreSkipped) {
+  const auto bytes = [](const auto& part) {
+    return std::string(reinterpret_cast<const char*>(&part), sizeof part);
   };
-  EXPECT_EQ(refusal(1, {one}), "none");
-  EXPECT_EQ(refusal(1, {none}), "it is damaged: contents have an impossible size");
-  EXPECT_EQ(refusal(1, {many}), "it is damaged: contents have an impossible size");
-  EXPECT_EQ(refusal(1, {one, one}), "it is damaged: an object has contents twice");
-  EXPECT_EQ(refusal(2, {one}), "it is damaged: an event is of an unknown object");
+  const std::string ops{char(Control::kAllocate), char(Control::kContents), char(Control::kFree)};
+  // The object: its address, size and context. Its contents: the object, 2 words. Its free.
+  const std::string operands("\x40\x10\x03\x00\x02\x05\x06\x00", 8);
+  std::string packed(ZSTD_compressBound(ops.size() + operands.size()), 0);
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), (ops + operands).data(),
+                              ops.size() + operands.size(), 1));
+  BlockHead block{.ops = uint32_t(ops.size()),
+                  .operands = uint32_t(operands.size()),
+                  .packed = uint32_t(packed.size())};
+  block.check = XXH64(packed.data(), packed.size(), ops.size() + operands.size());
+  replace(bytes(FileHead{}) + bytes(block) + packed);
+  Script expected;
+  expected.allocate({1, 32, 16, ContextId{3}});
+  expected.free(1);
+  EXPECT_EQ(read().lines, expected.lines);
 }
 
 TEST_F(ObjectTrace, GoesOnAfterAnEnd) {

@@ -82,18 +82,6 @@ class PlanBuilder {
     relaxations_.insert(relaxations_.end(), relaxations.begin(), relaxations.end());
     return *this;
   }
-  // A rule for hints at a call site of the first module, with one key for each program.
-  PlanBuilder& hint(std::uint64_t offset, std::span<const std::vector<HintOperation>> programs,
-                    std::uint32_t bytes = 40) {
-    rules_.push_back({offset, 0, bytes, 64, 0, static_cast<std::uint32_t>(programs.size()), 0});
-    for (const auto& program : programs) {
-      keys_.push_back({1.0, 7, -1, static_cast<std::uint32_t>(program.size()), 0});
-      operations_.insert(operations_.end(), program.begin(), program.end());
-    }
-    return *this;
-  }
-  HintRule& rule(std::size_t number) { return rules_[number]; }
-  HintKey& key(std::size_t number) { return keys_[number]; }
   State& at(std::uint32_t state) { return states_[state]; }
   std::span<const State> states() const { return states_; }
 
@@ -103,7 +91,7 @@ class PlanBuilder {
     const bool has_spans = std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
       return (group.flags & group_spans) != 0;
     });
-    h.version = has_spans ? span_version : rules_.empty() ? layout_version : hint_version;
+    h.version = has_spans ? span_version : layout_version;
     const bool has_digests = std::any_of(modules_.begin(), modules_.end(),
                                          [](const Module& module) { return module.layout != 0; });
     if (has_digests) h.version = digest_version;
@@ -117,10 +105,7 @@ class PlanBuilder {
     h.checked_modules = static_cast<std::uint32_t>(checked_.size());
     h.relaxations = static_cast<std::uint32_t>(relaxations_.size());
     std::vector<std::byte> file(sizeof h);
-    if (h.version >= hint_version)
-      append(file, std::vector<HintHeader>{{static_cast<std::uint32_t>(rules_.size()),
-                                            static_cast<std::uint32_t>(keys_.size()),
-                                            static_cast<std::uint32_t>(operations_.size()), 0}});
+    if (h.version >= hint_version) append(file, std::vector<HintCounts>(1));
     append(file, modules_);
     append(file, groups_);
     append(file, states_);
@@ -128,9 +113,6 @@ class PlanBuilder {
     append(file, conjunctions_);
     append(file, checked_);
     append(file, relaxations_);
-    append(file, rules_);
-    append(file, keys_);
-    append(file, operations_);
     h.file_size = file.size();
     std::memcpy(file.data(), &h, sizeof h);
     seal(file);
@@ -159,9 +141,6 @@ class PlanBuilder {
   std::vector<Conjunction> conjunctions_;
   std::vector<CheckedModule> checked_;
   std::vector<Relaxation> relaxations_;
-  std::vector<HintRule> rules_;
-  std::vector<HintKey> keys_;
-  std::vector<HintOperation> operations_;
 };
 
 // The sentence with which a plan is refused; empty if it is not.

@@ -82,6 +82,23 @@ TEST(PlanFile, OnlyTheVersionWithDigestsHasThem) {
   EXPECT_EQ(problem_with(file), "the plan has an unknown field");
 }
 
+TEST(PlanFile, RefusesRulesForHints) {
+  PlanBuilder builder;
+  builder.module(1).group().spans(0, false);
+  builder.state(0, 0x1000, 0);
+  const std::vector<std::byte> file = builder.bytes();
+  EXPECT_EQ(problem_with(file), "");
+  std::vector<std::byte> changed = file;
+  poke<std::uint32_t>(changed, sizeof(Header) + offsetof(HintCounts, rules), 1);
+  PlanBuilder::seal(changed);
+  EXPECT_EQ(problem_with(changed),
+            "the plan has rules for hints, which this runtime does not serve");
+  changed = file;
+  poke<std::uint32_t>(changed, sizeof(Header) + offsetof(HintCounts, keys), 1);
+  PlanBuilder::seal(changed);
+  EXPECT_EQ(problem_with(changed), "the plan has an unknown field");
+}
+
 TEST(PlanFile, RefusesEveryTruncation) {
   const std::vector<std::byte> file = good_plan();
   for (std::size_t size = 0; size < file.size(); ++size)

@@ -10,7 +10,6 @@
 
 #include "runtime/accounting/grouped_memory.h"
 #include "runtime/blocks.h"
-#include "tidy/page_memory.h"
 
 namespace halo::runtime {
 namespace {
@@ -127,31 +126,6 @@ TEST_P(GroupedMemoryTest, PurgingDoesNotDisturbOthers) {
   ends = true;
   for (std::thread& thread : working) thread.join();
   EXPECT_EQ(damaged, 0);
-}
-
-TEST(HintedPages, FreeOnesArePurgedAndUsedAgain) {
-  tidy::PageMemory& memory = tidy::page_memory;
-  ASSERT_TRUE(memory.open());
-  auto* const heap = reinterpret_cast<tidy::SharedHeap*>(64);  // never dereferenced
-  std::vector<std::uint32_t> pages;
-  for (int at = 0; at < 20; ++at) {
-    pages.push_back(memory.acquire(heap));
-    std::memset(memory.address_of(tidy::Place{pages.back()} * tidy::kPageBytes), 1, 4096);
-  }
-  const std::uint32_t kept = pages.back();
-  pages.pop_back();
-  for (const std::uint32_t page : pages) memory.release(page, false);
-  EXPECT_EQ(memory.dirty_bytes(), 19u * tidy::kPageBytes);
-  EXPECT_EQ(memory.purge(), 19u * tidy::kPageBytes);
-  EXPECT_EQ(memory.dirty_bytes(), 0u);
-  EXPECT_EQ(memory.purge(), 0u);
-  const std::uint64_t opened = memory.opened_bytes();
-  for (std::size_t at = 0; at < pages.size(); ++at) {
-    const std::uint32_t page = memory.acquire(heap);
-    EXPECT_EQ(*static_cast<char*>(memory.address_of(tidy::Place{page} * tidy::kPageBytes)), 0);
-  }
-  EXPECT_EQ(memory.opened_bytes(), opened);
-  EXPECT_EQ(*static_cast<char*>(memory.address_of(tidy::Place{kept} * tidy::kPageBytes)), 1);
 }
 
 }  // namespace

@@ -36,29 +36,6 @@ TEST(RecentBlocks, ServeTheSameKeyAndSizeOnce) {
   EXPECT_EQ(recent.take(key, 32), 4096u);
 }
 
-TEST(RecentBlocks, CountTheBytesOfKeptBlocks) {
-  RecentBlocks recent;
-  note(recent, 4096, 32);
-  EXPECT_EQ(recent.kept_bytes(), 0u);
-  EXPECT_EQ(recent.put(4096), kept);
-  EXPECT_EQ(recent.kept_bytes(), 32u);
-  EXPECT_EQ(recent.take(key, 32), 4096u);
-  EXPECT_EQ(recent.kept_bytes(), 0u);
-}
-
-TEST(RecentBlocks, ServeABlockByItsEntry) {
-  RecentBlocks recent;
-  note(recent, 4096, 32);
-  RecentBlocks::Entry& entry = recent.entry_of(4096);
-  EXPECT_EQ(entry.take(key, 32), none);
-  EXPECT_EQ(recent.put(4096), kept);
-  EXPECT_EQ(entry.take(key + 1, 32), none);
-  EXPECT_EQ(entry.take(key, 24), none);
-  EXPECT_EQ(entry.take(key, 32), 4096u);
-  EXPECT_EQ(entry.take(key, 32), none);
-  EXPECT_EQ(recent.take(key, 32), none);
-}
-
 TEST(RecentBlocks, IgnoreSecondFreesAndOtherBlocks) {
   RecentBlocks recent;
   note(recent, 4096, 32);

@@ -8,12 +8,13 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from halo.plan.hints.layout import HINT_HEADER, HINT_VERSION
 from halo.plan.layout import (
     CHECKED_MODULE,
     CONJUNCTION,
     GROUP,
     HEADER,
+    HINT_COUNTS,
+    HINT_VERSION,
     MODULE,
     RELAXATION,
     RULE_CONSTANT,
@@ -35,7 +36,7 @@ class Parts:
     """The sections of a compact plan, as records whose fields can be changed."""
 
     header: list[int | bytes]
-    hint_header: bytes  # of a version that has one; of no hints
+    hint_counts: bytes  # of a version that has them; zeroes
     modules: list[list[int | bytes]]
     groups: list[Record]
     states: list[Record]
@@ -47,14 +48,14 @@ class Parts:
 
 def take_apart(content: bytes) -> Parts:
     header = list(HEADER.unpack_from(content))
-    at = HEADER.size + (HINT_HEADER.size if header[1] >= HINT_VERSION else 0)
-    hint_header = content[HEADER.size : at]
+    at = HEADER.size + (HINT_COUNTS.size if header[1] >= HINT_VERSION else 0)
+    hint_counts = content[HEADER.size : at]
     sections = []
     for record, count in zip(SECTIONS, (*header[4:7], *header[10:14]), strict=True):
         end = at + count * record.size
         sections.append([list(row) for row in record.iter_unpack(content[at:end])])
         at = end
-    return Parts(header, hint_header, *sections)
+    return Parts(header, hint_counts, *sections)
 
 
 def put_together(parts: Parts) -> bytes:
@@ -68,7 +69,7 @@ def put_together(parts: Parts) -> bytes:
         parts.checked,
         parts.relaxations,
     )
-    body = parts.hint_header + b"".join(
+    body = parts.hint_counts + b"".join(
         record.pack(*row) for record, rows in zip(SECTIONS, sections, strict=True) for row in rows
     )
     header = list(parts.header)

@@ -29,10 +29,8 @@ COMPILERS = {
     "wide arrays": ("gcc", "-std=gnu17", "-O3", "-march=x86-64-v3", "arrays.c"),
 }
 # These programs have no conflicts in the first cache, so the strategy conflict groups nothing.
-# Their accesses are not kept by object, which search and hints need.
-WITHOUT_CONTEXTS = (
-    *("none", "random-pools", "from-file", "conflict", "confine", "search", "hints"),
-)
+# Their accesses are not kept by object, which search needs.
+WITHOUT_CONTEXTS = ("none", "random-pools", "from-file", "conflict", "confine", "search")
 BY_CONTEXT = [s.name for s in STRATEGIES if s.name not in WITHOUT_CONTEXTS]
 
 

@@ -12,9 +12,7 @@ import pyarrow
 
 HEAD, BLOCK = 16, struct.Struct("<IIIIQ")
 SAME, OTHER, OUTSIDE = 0, 1, 2
-THREAD, ALLOCATE, DEFINE, FREE, REVIVE, HUGE, ALIGN, REALLOCATE, PHASE, SKIP, CONTENTS = range(
-    0x80, 0x8B
-)
+THREAD, ALLOCATE, DEFINE, FREE, REVIVE, HUGE, ALIGN, REALLOCATE, PHASE, SKIP = range(0x80, 0x8A)
 
 
 @dataclass(frozen=True)
@@ -84,10 +82,6 @@ class Reader:
             self.thread = given.next()
         elif op == SKIP:
             self.skipped = given.next()
-        elif op == CONTENTS:
-            given.next()
-            for _ in range(given.next()):
-                given.next()
         else:
             for _ in range({REVIVE: 1, ALIGN: 1, REALLOCATE: 2, HUGE: 2, PHASE: 2}[op]):
                 given.next()

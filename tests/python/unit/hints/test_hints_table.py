@@ -9,14 +9,12 @@ from halo.hints.study import unjudged
 from halo.hints.table import (
     MAX_FEATURES,
     features_table,
-    locations_table,
     overview,
     phase_sentence,
     predicted_sentence,
-    rule_sentence,
     unseen_sentence,
 )
-from halo.schema.hints import HintFeature, HintLocation, HintPrediction, HintsDocument
+from halo.schema.hints import HintFeature, HintPrediction, HintsDocument
 
 KIND = Kind("node", 9, 9, 90, 1000, 0, 0, 50, 0)
 
@@ -64,29 +62,3 @@ def test_predictions_are_ratios_to_what_was_recorded_and_to_ignored_hints() -> N
     sentence = phase_sentence("f(int)", phase)
     assert "into f(int) to the last exit" in sentence
     assert "25.00 times those recorded, and 0.50 times those" in sentence
-
-
-def test_call_sites_are_shown_with_the_places_of_values_and_the_rule() -> None:
-    known = msgspec.structs.replace(
-        feature("+8 i32", "primary"),
-        locations=(HintLocation("p+0x10", "ebx"), HintLocation("p+0x20", "u32[rsp+0x8]")),
-    )
-    site = msgspec.structs.replace(
-        unjudged(KIND, "why"),
-        features=(feature("+0 f64", "primary"), known),
-        places=("main+0x10", "main+0x20"),
-        rule="by +8 (i32)",
-    )
-    assert [row.cells for row in locations_table(site).rows] == [
-        ("p+0x10", "+8 i32", "ebx"),
-        ("p+0x20", "+8 i32", "u32[rsp+0x8]"),
-    ]
-    assert rule_sentence(site) == (
-        "Allocated by main+0x10, main+0x20. halo plan --strategy hints places them by +8 (i32)."
-    )
-    without = msgspec.structs.replace(site, rule="", no_rule="No value is known.", places=())
-    assert rule_sentence(without) == "No value is known."
-    found = HintsDocument(
-        program="/p", arguments=(), seed=0, complete=True, types=(site,), captured=True
-    )
-    assert overview(found).fields[0].name == "call site"

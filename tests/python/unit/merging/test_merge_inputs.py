@@ -37,7 +37,7 @@ from support.samples.inputs import LIBC, OTHER_LIBC, PROGRAM, Recorded, blue, re
 WITHOUT_SECTIONS = [
     strategy.name
     for strategy in STRATEGIES
-    if strategy.needs is None and strategy.hints is None and strategy.name != "from-file"
+    if strategy.needs is None and strategy.name != "from-file"
 ]
 
 

@@ -84,6 +84,24 @@ def test_digests_are_in_the_version_that_has_them(tmp_path: Path) -> None:
         decode(bytes(content), "a.plan")
 
 
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [
+        ((1, 1, 1, 0), "a.plan has rules for hints, which this halo does not serve; plan again"),
+        ((0, 0, 1, 0), "a header field that is unknown"),
+        ((0, 0, 0, 1), "a header field that is unknown"),
+    ],
+)
+def test_rules_for_hints_are_refused(counts: tuple[int, ...], sentence: str) -> None:
+    plan = sample_plan()
+    content = encode(replace(plan, modules=tuple(it._replace(layout=1) for it in plan.modules)))
+    body = struct.pack("<IIII", *counts) + content[HEADER + 16 :] + bytes(32 + 24 + 8)
+    header = bytearray(content[:HEADER])
+    struct.pack_into("<IQ", header, 12, zlib.crc32(body), HEADER + len(body))
+    with pytest.raises(BadPlan, match=sentence):
+        decode(bytes(header + body), "a.plan")
+
+
 def test_the_compact_form_is_laid_out_as_documented() -> None:
     """Written out by hand from docs/plan-format.md, not with the writer's own structures."""
     content = encode(sample_plan())

@@ -168,11 +168,11 @@ def test_a_deep_analysis_that_was_not_tried_is_a_line(tmp_path: Path) -> None:
     findings = field_findings()
     findings.analyses = [
         TriedAnalysis("search", False, "its groups save 0.3 %"),
-        TriedAnalysis("hints", True, "2 call sites have values", 3),
+        TriedAnalysis("conflict", True, "1% of the misses are conflicts", 1),
     ]
     lines = field_chart(of(tmp_path, findings)).left_out
     assert "search was not tried: its groups save 0.3 %." in lines
-    assert not any("hints" in line for line in lines)
+    assert not any("conflict" in line for line in lines)
 
 
 def test_every_figure_is_also_text(tmp_path: Path) -> None:

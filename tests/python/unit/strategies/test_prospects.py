@@ -17,7 +17,7 @@ from halo.prediction.search import Cost, Found
 from halo.profile import OBJECT_TRACE, ObjectTrace, Profile, profile_json
 from halo.profile.reader import parse_profile
 from halo.schema.caches.locality import Locality
-from halo.strategies import confine, conflict, hints, make_grouping, search
+from halo.strategies import confine, conflict, make_grouping, search
 from halo.strategies.base import Prospect, clause
 from halo.strategies.factory import subject_of
 from support.samples.conflicts import conflicts_document, machine, state
@@ -32,9 +32,7 @@ def test_a_sentence_becomes_a_clause() -> None:
     assert clause("") == ""
 
 
-@pytest.mark.parametrize(
-    "test", [conflict.prospect, search.prospect, hints.prospect, confine.prospect]
-)
+@pytest.mark.parametrize("test", [conflict.prospect, search.prospect, confine.prospect])
 def test_a_test_needs_what_its_strategy_needs(test: Callable[..., Prospect]) -> None:
     sample = Sample()
     sample.add([1], accesses=5)

@@ -23,7 +23,7 @@ from support.command import REPOSITORY
 from support.samples.plan import Sample, any_alignment, any_distance
 
 # Than a profile as it usually is.
-WANT_MORE = {"from-file", "hot-streams", "conflict", "confine", "search", "hints"}
+WANT_MORE = {"from-file", "hot-streams", "conflict", "confine", "search"}
 DOCS = REPOSITORY / "docs" / "strategies.md"
 
 

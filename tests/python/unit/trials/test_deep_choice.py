@@ -12,9 +12,8 @@ import pytest
 from halo.errors import UsageError
 from halo.profile import OBJECT_TRACE, ObjectTrace, Profile
 from halo.recording.parts import MAX_OBJECT, MAX_TRACED
-from halo.recording.sink_options import CONTENTS, OBJECTS
+from halo.recording.sink_options import OBJECTS
 from halo.strategies.base import Prospect, Subject
-from halo.strategies.factory import strategy_named
 from halo.trials.candidates import USUAL, PlanVariant, make_plans
 from halo.trials.deep import choice as module
 from halo.trials.deep.analysis import DEEP_ANALYSES, DeepAnalysis, Needs, limits_for
@@ -40,16 +39,13 @@ def labels(variants: Sequence[PlanVariant]) -> list[str]:
 
 
 def test_the_table_has_analyses_that_can_be_recorded_and_planned() -> None:
-    assert list(BY_NAME) == ["conflict", "search", "hints", "confine"]
+    assert list(BY_NAME) == ["conflict", "search", "confine"]
     assert len(set(labels(VARIANTS))) == len(VARIANTS)
     assert not any(it.needs for it in USUAL)
     for one in DEEP_ANALYSES:
         assert {it.needs for it in one.variants} == {one.section}
         assert one.name in choose_variants([one.name])[0].strategy
         assert limits_for([one], 128).need_exact
-    for variant in VARIANTS:
-        at_random = strategy_named(variant.strategy).at_random
-        assert not (variant.has_hints and at_random), "hints are of call sites"
 
 
 def test_only_a_thorough_measurement_tests_deep_analyses_unasked() -> None:
@@ -61,7 +57,7 @@ def test_only_a_thorough_measurement_tests_deep_analyses_unasked() -> None:
     assert labels(found.variants) == labels(USUAL)
     assert tuple(found.tested) == DEEP_ANALYSES and not found.excluded
     assert found.limits.sinks["conflicts"] == "this"
-    assert found.limits.sinks[OBJECTS.name] and found.limits.sinks[CONTENTS.name]
+    assert found.limits.sinks[OBJECTS.name]
     assert found.limits.max_object == MAX_TRACED
 
 
@@ -72,8 +68,6 @@ def test_only_a_thorough_measurement_tests_deep_analyses_unasked() -> None:
         ("conflict", "conflict"),
         ("search", "search"),
         ("search-3", "search"),
-        ("hints", "hints"),
-        ("hints-dense", "hints"),
         ("confine", "confine"),
         ("dense", ""),
         ("none", ""),
@@ -82,7 +76,7 @@ def test_only_a_thorough_measurement_tests_deep_analyses_unasked() -> None:
 def test_a_named_candidate_is_tried_without_a_test(
     name: str, analysis: str, effort: Effort
 ) -> None:
-    """What it needs is recorded, and no more: `dense` names no plan with hints."""
+    """What it needs is recorded, and no more."""
     found = choose([name], effort)
     needed = [BY_NAME[analysis]] if analysis else []
     expected = [it for it in choose_variants([name]) if analysis or not it.needs]
@@ -104,21 +98,21 @@ def test_unknown_candidates_are_refused() -> None:
 def test_several_recorded_inputs_have_no_trace() -> None:
     found = choose([], THOROUGH, recorded=3)
     assert [it.name for it in found.tested] == ["conflict"]
-    assert list(found.excluded) == ["search", "hints", "confine"]
+    assert list(found.excluded) == ["search", "confine"]
     assert not found.limits.sinks.get(OBJECTS.name)
     told_of = [it.prospect for it in examine(found, Sample().profile())]
     assert (
         told_of[1:]
-        == [Prospect(False, "it plans from the trace of one run, and 3 inputs are recorded")] * 3
+        == [Prospect(False, "it plans from the trace of one run, and 3 inputs are recorded")] * 2
     )
     assert choose(["conflict"], NORMAL, recorded=3).named == [BY_NAME["conflict"]]
-    with pytest.raises(UsageError, match=r"The candidate hints plans .* leave out --also"):
-        choose(["conflict", "hints"], NORMAL, recorded=2)
+    with pytest.raises(UsageError, match=r"The candidate search plans .* leave out --also"):
+        choose(["conflict", "search"], NORMAL, recorded=2)
 
 
 @pytest.mark.parametrize(
     "analyses",
-    [it for n in range(5) for it in combinations(DEEP_ANALYSES, n)],
+    [it for n in range(4) for it in combinations(DEEP_ANALYSES, n)],
     ids=lambda those: "+".join(it.name for it in those) or "none",
 )
 def test_a_recording_has_what_each_of_the_analyses_needs(

@@ -152,7 +152,6 @@ def test_the_load_of_the_recorded_run(tmp_path: Path) -> None:
         (["--also", "a", "--also", "a"], None, "is given twice, or is the recorded one"),
         (["--also", "a", "--record", "a"], None, "is given twice, or is the recorded one"),
         (["--also", "a", "--candidates", "search-2"], None, "search plans from the trace of one"),
-        (["--also", "a", "--candidates", "hints"], None, "hints plans from the trace of one run"),
         (["--also", "a", "--candidates", "halo,confine"], None, "confine plans from the trace"),
     ],
 )

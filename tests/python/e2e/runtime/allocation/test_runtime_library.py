@@ -41,7 +41,7 @@ def test_exports_are_the_allocation_interface_and_what_aging_asks() -> None:
 def test_thread_locals_are_initial_exec_and_small() -> None:
     assert "DTPMOD64" not in output("readelf", "-rW", RUNTIME)
     tls = re.search(r"TLS +0x\w+ 0x\w+ 0x\w+ 0x\w+ (0x\w+)", output("readelf", "-lW", RUNTIME))
-    assert tls is not None and int(tls.group(1), 16) <= 80
+    assert tls is not None and int(tls.group(1), 16) <= 64
 
 
 def test_it_needs_nothing_but_libc() -> None:

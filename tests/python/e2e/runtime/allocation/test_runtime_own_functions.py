@@ -11,8 +11,7 @@ import pytest
 
 from halo.doctor.allocator_functions import TAKES_A_BLOCK, WITHOUT_A_BLOCK
 from halo.plan.model import Spans
-from support.captured import NODES
-from support.command import REPOSITORY, halo
+from support.command import REPOSITORY
 from support.planned import RUNTIME, Run, compile_program, make_plan, run_planned
 from support.programs.interface import SOURCES, build, library_of, preloads
 from support.spans import plan_of_large, record_large
@@ -158,35 +157,6 @@ def test_zeroed_spans_of_mimalloc_stay_zeroed(tmp_path: Path) -> None:
     run = run_planned([str(program), "enlarge"], plan)
     assert (run.status, run.stdout, run.stderr) == (0, "0\n", "")
     assert run.stats["spans"]["allocations"] > 240
-
-
-# The nodes that a hint places are resized and freed by jemalloc's functions.
-HINTED = (
-    "#include <stddef.h>\n"
-    + "".join(
-        f"__attribute__((weak)) {declaration};\n"
-        for declaration in (
-            "void *rallocx(void *, size_t, int)",
-            "size_t sallocx(const void *, int)",
-            "void sdallocx(void *, size_t, int)",
-        )
-    )
-    + NODES.replace("realloc(one, 5000)", "rallocx ? rallocx(one, 5000, 0) : realloc(one, 5000)")
-    .replace("malloc_usable_size(one) <", "(sallocx ? sallocx(one, 0) : 0) <")
-    .replace("      free(at);", "      sdallocx ? sdallocx(at, sizeof *at, 0) : free(at);")
-)
-
-
-def test_own_functions_serve_objects_with_hints(tmp_path: Path) -> None:
-    program = compile_program(tmp_path, HINTED)
-    profile, plan = tmp_path / "prog.profile", tmp_path / "prog.plan"
-    recording = ("record", "--objects", "--contents", "-o", str(profile), "--", str(program))
-    assert halo(*recording).status == 0
-    assert halo("plan", str(profile), "--strategy", "hints", "-o", str(plan)).status == 0
-    env = {"LD_PRELOAD": preloads(RUNTIME, library_of("jemalloc"))}
-    run = run_planned([str(program), "and", "others"], plan, env=env)
-    assert (run.status, run.stderr) == (0, "")
-    assert run.stats["hinted"] == 20000
 
 
 @pytest.mark.parametrize("count", ["1", "1000000"], ids=["one", "all from there on"])

@@ -10,9 +10,6 @@ import pytest
 
 from halo.plan import Plan
 from halo.plan.model import PageLayout, Spans
-from support.captured import NODES
-from support.captured import compile_program as compile_captured
-from support.command import halo
 from support.planned import Run, compile_program, make_plan, run_planned
 from support.programs.interface import (
     ALLOCATORS,
@@ -268,28 +265,3 @@ def test_spans_count_as_blocks_that_are_mapped(tmp_path: Path) -> None:
     run = run_planned([*command, str(count), str(size), "2"], tmp_path / "prog.plan")
     check_growth(fine(run), count * size)
     assert run.stats["spans"]["allocations"] >= count
-
-
-def counting_nodes() -> str:
-    """The nodes of the tests of hints; the bytes that they add, and that remain."""
-    begin = "int main(int argc, char** argv) {"
-    count = "(long)(mallinfo2().uordblks - before)"
-    text = NODES.replace(begin, f"{begin}\n  size_t before = mallinfo2().uordblks;")
-    text = text.replace("  print_pages();\n  if", f'  printf("%ld\\n", {count});\n  if')
-    end = "  return sum != 3"
-    return text.replace(end, f'  printf("%ld\\n", {count});\n{end}')
-
-
-def test_hinted_objects_count(tmp_path: Path) -> None:
-    program = compile_captured(tmp_path, "gcc", counting_nodes(), "-s")
-    for command in (
-        ("record", "--objects", "--contents", "-o", "app.profile", "--", str(program)),
-        ("plan", "app.profile", "--strategy", "hints", "-o", "app.plan"),
-    ):
-        done = halo(*command, cwd=tmp_path)
-        assert done.status == 0, done.stderr
-    run = run_planned([str(program)], tmp_path / "app.plan")
-    nodes, left = fine(run)
-    assert run.stats["hinted"] == 20_000
-    assert nodes == pytest.approx(20_000 * 40, rel=NEARLY)
-    assert left < 20_000 * 40 * NEARLY

@@ -82,6 +82,14 @@ def bad_counts(path: Path) -> None:
     os.truncate(path, size)
 
 
+def bad_rules(path: Path) -> None:
+    """A plan of version 5 with a rule for hints, by which a call site's objects are placed."""
+    sections = bytes(40) + bytes(32) + bytes(32) + bytes(24) + bytes(8)
+    size = 64 + 16 + len(sections)
+    head = struct.pack("<8sIIQIIIIIIIIQ", b"HALOPLAN", 5, 0, size, 1, 0, 1, 4096, *[0] * 5)
+    path.write_bytes(head + struct.pack("<IIII", 1, 1, 1, 0) + sections)
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
@@ -95,6 +103,7 @@ def bad_counts(path: Path) -> None:
         (bad_size, "the plan"),
         (bad_contents, "the file is not a plan"),
         (bad_counts, "the plan's counts do not match its size"),
+        (bad_rules, "the plan has rules for hints, which this runtime does not serve"),
     ],
     ids=[
         "directory",
@@ -107,6 +116,7 @@ def bad_counts(path: Path) -> None:
         "huge",
         "large and no plan",
         "large with wrong counts",
+        "rules for hints",
     ],
 )
 def test_what_is_not_a_plan_costs_one_sentence(

@@ -1,1 +1,0 @@
-"""Rules for hints in plans: the model, and its compact form."""
