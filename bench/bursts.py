@@ -32,7 +32,7 @@ from interleaved import measure
 from halo.process.allocators import baseline_allocators
 from halo.profile import Profile, read_profile
 from halo.settings import Settings, read_settings
-from halo.strategies import make_grouping
+from halo.strategies.factory import make_grouping
 from halo.trials.bundled import find_bundled, prepare
 from halo.trials.candidates import make_plans
 from halo.trials.deep.choice import choose_variants

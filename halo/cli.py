@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from halo.commands import COMMANDS, GROUPS, TRACE, Command, every_command
 from halo.commands.old_spellings import MOVED, REPLACED, current
 from halo.commands.overview import CLOSING, PURPOSE, USAGE, OverviewParser, summary_of
+from halo.commands.registry import COMMANDS, GROUPS, TRACE, Command, every_command
 from halo.console.outcome import status_of
 from halo.console.parser import Parser, did_you_mean
 from halo.console.streams import prepare_streams

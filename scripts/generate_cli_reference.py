@@ -15,7 +15,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-from halo.commands import Command, every_command  # noqa: E402
+from halo.commands.registry import Command, every_command  # noqa: E402
 
 PAGE = REPOSITORY / "docs" / "cli.md"
 REGION = re.compile(r"(<!-- generated: (halo[^>]*?) -->\n).*?(<!-- end -->\n)", re.DOTALL)

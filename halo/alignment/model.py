@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+
+
+class RecordedModule(Protocol):
+    """A file with code that a process executed; the build-id is hex, or empty if unknown."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def build_id(self) -> str: ...
 
 
 class Relaxation(NamedTuple):

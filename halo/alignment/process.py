@@ -7,14 +7,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from halo.alignment.libraries import libraries_of
-from halo.alignment.model import CheckedModule, Proof, unproved
+from halo.alignment.model import CheckedModule, Proof, RecordedModule, unproved
 from halo.alignment.survey import Survey, survey_module
 from halo.elf import build_id_of
 from halo.elf.digest import digest_of
 from halo.elf.image import ElfError, ElfImage
 from halo.errors import HaloError
 from halo.process.allocators import KNOWN, find_allocator
-from halo.profile.model import Module
 
 _MAX_NAMES = 256
 """The maximum of names that are searched in other modules; more count as used."""
@@ -25,8 +24,8 @@ _OWN_LIBRARIES = ("libhalo-guest.so", "libhalo-logging.so")
 
 
 def prove_alignment(
-    program: Module,
-    recorded: Iterable[Module],
+    program: RecordedModule,
+    recorded: Iterable[RecordedModule],
     trust_loaded: bool = False,
 ) -> Proof:
     """The alignment that the code of a process with `program` requires of its heap objects.
@@ -51,7 +50,7 @@ def prove_alignment(
     return _prove([*sorted(files), *loaded], _beside_allocators(files))
 
 
-def _loaded_at_run_time(recorded: Iterable[Module], linked: set[Path]) -> set[Path]:
+def _loaded_at_run_time(recorded: Iterable[RecordedModule], linked: set[Path]) -> set[Path]:
     """The modules that the program is not linked to, including those whose files are gone."""
     known = {build_id_of(path) for path in linked}
     return {

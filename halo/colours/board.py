@@ -6,8 +6,8 @@ import os
 import struct
 from dataclasses import dataclass
 
-from halo.colours.colour_range import ColourRange
 from halo.errors import BadInput
+from halo.process.colour_range import ColourRange
 
 NAME = "/memfd:halo-colours"
 _HEADER = struct.Struct("<IIIIII8x")

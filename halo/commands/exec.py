@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from halo.colours.colour_range import ColourRange, parse_colours
 from halo.commands.shared.in_results import plan_argument
 from halo.commands.shared.numbers import positive
 from halo.commands.shared.options import add_allocator_option
@@ -24,6 +23,7 @@ from halo.process.allocators import (
     preload,
     under_plan,
 )
+from halo.process.colour_range import ColourRange, parse_colours
 from halo.process.foreground import become
 from halo.process.target import Target, find_target
 from halo.process.watch import DEFAULT_SHARE, MAX_SHARE, Watch, watch_refusal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from halo.commands import GROUPS, Group
+from halo.commands.registry import GROUPS, Group
 from halo.console.parser import Parser
 
 USAGE = "halo COMMAND [OPTIONS] [-- PROG ARGS]"

@@ -29,7 +29,7 @@ class PlanCommand:
     examples = ("halo plan --strategy dense --option by_size=true jq.profile",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        from halo.strategies import names
+        from halo.strategies.factory import names
 
         parser.add_argument(
             "profile",
@@ -90,7 +90,8 @@ class PlanCommand:
         from halo.files.destination import check_place
         from halo.files.kinds import PROFILE, refuse_other
         from halo.plan import review_path
-        from halo.strategies.planning import make_plan, read_profile, save_plan
+        from halo.profile import read_profile
+        from halo.strategies.planning import make_plan, save_plan
 
         if rest:
             raise UsageError("`halo plan` takes a profile and no program; leave out the `--`.")
@@ -126,8 +127,8 @@ def _list() -> Iterator[str]:
     """The strategies with their options, and the options of every plan."""
     from halo.plan import describe_options
     from halo.plan.builder import PlanOptions
-    from halo.strategies import STRATEGIES
     from halo.strategies.factory import CommonOptions
+    from halo.strategies.registry import STRATEGIES
 
     for strategy in STRATEGIES:
         yield f"{strategy.name:14} {strategy.summary}"

@@ -13,7 +13,7 @@ from halo.errors import UsageError
 from halo.settings import Settings
 
 if TYPE_CHECKING:
-    from halo.figures import Figure
+    from halo.figures.base import Figure
 
 OPTIONS = {
     "--metric": "metric",
@@ -100,7 +100,7 @@ class PlotCommand:
         )
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.figures import Options
+        from halo.figures.base import Options
         from halo.figures.drawing.style import check_matplotlib
         from halo.files.atomic import write_atomically
         from halo.files.destination import check_place
@@ -137,7 +137,7 @@ class PlotCommand:
 
 
 def _list() -> Iterator[str]:
-    from halo.figures import FIGURES
+    from halo.figures.registry import FIGURES
     from halo.results.metrics import MEASURED, SIMULATED, TRANSFORMS
 
     for figure in FIGURES:
@@ -151,7 +151,7 @@ def _list() -> Iterator[str]:
 
 def _figure(name: str) -> Figure:
     """While the command line is parsed: a name without a RESULT is to list the figures, too."""
-    from halo.figures import find_figure
+    from halo.figures.registry import find_figure
 
     try:
         return find_figure(name)

@@ -218,17 +218,18 @@ class RecordCommand:
         rest: list[str],
     ) -> int:
         from halo.files.destination import check_place
-        from halo.recording.llvm import LlvmProducer, profile_of
-        from halo.strategies.planning import merge_recording
+        from halo.recording.merge import merge_recording
+        from halo.registry import STORED_TRACE, load
 
         if rest:
             raise UsageError("Give either a program to run or --trace TRACE, not both.")
-        if options.engine not in (None, LlvmProducer.name):
+        if options.engine not in (None, "llvm"):
             raise UsageError(f"--trace runs nothing, so --engine {options.engine} means nothing.")
         path = options.output or Path(f"{options.trace.name}.profile")
         check_place(path)
         with workspace() as folder:
             limits = _limits(options, machines, folder)
+            (profile_of,) = load([STORED_TRACE])
             stored = profile_of(settings, options.trace, limits, folder)
             merge_recording([stored.part], stored.program, stored.arguments, path)
         _tell_next_step(settings, path)
@@ -243,7 +244,7 @@ class RecordCommand:
         path: Path,
     ) -> None:
         """Writes the profile; if a signal killed the program, halo ends in the same way."""
-        from halo.strategies.planning import merge_recording
+        from halo.recording.merge import merge_recording
 
         ending = recording.ending
         if not recording.parts:

@@ -37,7 +37,7 @@ class ReportCommand:
         from halo.files.atomic import write_atomically
         from halo.files.destination import check_place
         from halo.report import render_report
-        from halo.report.found.documents import reader_of, refuse_unshown
+        from halo.report.documents import reader_of, refuse_unshown
         from halo.results import read_measurements
 
         if rest:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from halo.conflicts.coverage import build_of
 from halo.errors import BadInput, BadProfile
 from halo.merging.modules import (
     Builds,
@@ -31,6 +30,7 @@ from halo.profile import (
     read_profile,
     repeated,
 )
+from halo.profile.call_stacks import build_of
 from halo.profile.sections.section import Part, Section
 
 MAX_COUNT = 1 << 53

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halo.alignment import Proof, unproved
-from halo.conflicts.coverage import call_stacks
 from halo.merging.inputs import Input, alike, merge_alike
 from halo.plan import Plan, build_plan
 from halo.plan.layout import VERDICT_FORWARD
 from halo.plan.walk import Walker
 from halo.profile import Profile
-from halo.strategies import make_grouping
+from halo.profile.call_stacks import call_stacks
+from halo.strategies.factory import make_grouping
 
 STRATEGY = "halo"
 """The default of `halo plan`."""

@@ -21,6 +21,7 @@ from halo.tracing.reader import check_reader, check_there
 class LlvmProducer(PlainProducer):
     name = "llvm"
     summary = "a program built with halo-cc or halo-c++, at compiled speed"
+    records_any_program = False
     slowdown = 1
     start_seconds = 0.0
 

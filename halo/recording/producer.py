@@ -52,6 +52,8 @@ class Producer(Protocol):
 
     name: str
     summary: str
+    records_any_program: bool
+    """Whether programs need no build of their own."""
     records_everything: bool
     """Whether it can record all accesses."""
     slowdown: int
@@ -94,6 +96,7 @@ class Producer(Protocol):
 class PlainProducer:
     """What most producers share: all that they need is built, and they never end a program."""
 
+    records_any_program = True
     records_everything = True
 
     def parts(self, settings: Settings) -> Sequence[Path]:

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from halo.errors import MissingPart, UsageError
-from halo.recording.llvm import LlvmProducer
-from halo.recording.native import NativeProducer
 from halo.recording.producer import Producer
-from halo.recording.valgrind import ValgrindProducer
+from halo.registry import ENGINES as ENTRIES
+from halo.registry import load
 from halo.settings import Settings
 
-# To add a producer, add its file and one line here.
-PRODUCERS: Sequence[Producer] = (
-    NativeProducer(),
-    ValgrindProducer(),
-    LlvmProducer(),
-)
+PRODUCERS: Sequence[Producer] = load(ENTRIES)
 # The engines that record any program, the preferred one first.
-ENGINES: Sequence[Producer] = PRODUCERS[:2]
+ENGINES: Sequence[Producer] = [it for it in PRODUCERS if it.records_any_program]
 # Those that can record everything.
 EXACT_ENGINES: Sequence[Producer] = [it for it in ENGINES if it.records_everything]
 BURSTS_ONLY = {it.name for it in PRODUCERS if not it.records_everything}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halo.report.bars import Bars
-from halo.schema.analysis import Cell
+from halo.schema.values import Cell
 
 MAX_ROWS = 200
 PLAIN = ("line", "offset", "bytes", "line_offset", "field_offset")

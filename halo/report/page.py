@@ -9,7 +9,7 @@ import jinja2
 
 from halo import __version__
 from halo.figures.drawing.style import group_colour, text_on
-from halo.report.found.findings import Findings
+from halo.report.findings import Findings
 from halo.report.overview import overview
 from halo.report.section import section
 from halo.report.verdict import judge

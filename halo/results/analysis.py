@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halo.schema.analysis import COMPLETE, FORMAT, VERSION, Analysis, Cell, Rows, Table
+from halo.schema.analysis import COMPLETE, FORMAT, VERSION, Analysis, Rows, Table
 from halo.schema.document import Damaged, Kind, convert, load, parse
-from halo.schema.values import Number
+from halo.schema.values import Cell, Number
 
 ANALYSIS = Kind(
     FORMAT,

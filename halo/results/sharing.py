@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from msgspec import Struct
 
 from halo.results.analysis import ANALYSIS, AnalysisResult
-from halo.schema.analysis import Cell
 from halo.schema.document import Damaged, convert
-from halo.schema.values import Count
+from halo.schema.values import Cell, Count
 
 
 class LineRow(Struct, frozen=True):

@@ -7,13 +7,12 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from halo.schema.values import MAX_NUMBER, Count, Number
+from halo.schema.values import Cell, Count, Number
 
 FORMAT, VERSION = "halo-analysis", 1
 COMPLETE = "complete"
 """The ending of a trace that has all of a run."""
 
-Cell = str | int | Annotated[float, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)] | bool | None
 Columns = Annotated[tuple[str, ...], Meta(min_length=1)]
 Rows = tuple[tuple[Cell, ...] | dict[str, Cell], ...]
 

@@ -14,4 +14,5 @@ Number = Annotated[float, Meta(ge=0, le=MAX_NUMBER)]
 Signed = Annotated[float, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 Positive = Annotated[float, Meta(gt=0, le=MAX_NUMBER)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Cell = str | int | Signed | bool | None
 Quartiles = tuple[Number, Number]

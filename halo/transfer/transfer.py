@@ -9,7 +9,6 @@ from pathlib import Path
 from halo.elf import build_id_of
 from halo.elf.positions import symbolizer
 from halo.errors import BadInput, MissingPart
-from halo.plan.grouping import Grouping
 from halo.profile import DIGESTS, LOADED, is_unlike, recorded_program
 from halo.profile.model import Context, Module, Profile
 from halo.profile.sections.registry import sections_without_stacks
@@ -37,25 +36,6 @@ class Carried:
     def lost(self) -> tuple[int, ...]:
         """The contexts of `unified` that the new build does not have."""
         return tuple(at for at, new in enumerate(self.became) if not new)
-
-    def grouping(self, old: Grouping) -> Grouping:
-        """The grouping of `unified` as one of `profile`, without groups that lost all contexts."""
-        groups = []
-        for group in old.groups:
-            members = sorted(new for context in group.contexts for new in self.became[context])
-            if members or old.at_random:
-                groups.append(replace(group, contexts=tuple(members)))
-        return replace(old, groups=tuple(groups))
-
-    def renumbered(self, old: Grouping) -> Grouping:
-        """A grouping of the old profile as one of `unified`; merged contexts are in one group."""
-        taken: set[int] = set()
-        groups = []
-        for group in old.groups:
-            members = sorted({self.numbers[context] for context in group.contexts} - taken)
-            taken.update(members)
-            groups.append(replace(group, contexts=tuple(members)))
-        return replace(old, groups=tuple(groups))
 
 
 def carry_over(profile: Profile, program: Path) -> Carried:

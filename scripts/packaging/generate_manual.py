@@ -19,7 +19,7 @@ from argparse_manpage.manpage import Manpage  # noqa: E402
 
 from halo import __version__  # noqa: E402
 from halo.cli import build_parser  # noqa: E402
-from halo.commands import GROUPS, Command, every_command  # noqa: E402
+from halo.commands.registry import GROUPS, Command, every_command  # noqa: E402
 
 COMPILERS = {"halo-cc": "C", "halo-c++": "C++"}
 # The options that scripts/halo-cc.in reads: name, value, meaning.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from halo.report.blocks import Block, grid
-from halo.report.found.findings import Findings
+from halo.report.documents import Document
+from halo.report.findings import Findings
 from halo.report.found.ranking import offender_blocks
 from halo.report.found.shared_lines import sharing_blocks
 from halo.report.found.split import split_blocks
-from halo.results.analysis import AnalysisResult
+from halo.results.analysis import ANALYSIS, AnalysisResult, read_analysis
 from halo.results.split import has_classes
 
 TITLES = {
@@ -41,3 +42,6 @@ def analysis_findings(result: AnalysisResult) -> Findings:
 
 def _table(result: AnalysisResult) -> list[Block]:
     return [Block(table=grid(result.columns, result.rows))]
+
+
+DOCUMENT = Document(ANALYSIS, lambda path: analysis_findings(read_analysis(path)))

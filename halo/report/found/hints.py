@@ -7,9 +7,11 @@ import shlex
 from halo.hints.table import CUT_SHORT, learnt_sentence, unseen_sentence
 from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, grid
-from halo.report.found.findings import Findings
-from halo.schema.analysis import Cell
+from halo.report.documents import Document
+from halo.report.findings import Findings
+from halo.results.hints import KIND, read_hints
 from halo.schema.hints import HintsDocument, TypeHint
+from halo.schema.values import Cell
 
 MAX_FEATURES = 12
 DIGITS = 3
@@ -75,3 +77,6 @@ def _chart(one: TypeHint) -> Bars:
         for it in ranked
     ]
     return chart("gini importance", rows)
+
+
+DOCUMENT = Document(KIND, lambda path: hints_findings(read_hints(path)))

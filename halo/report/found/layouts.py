@@ -9,11 +9,12 @@ from halo.layouts.table import CUT_SHORT, opening
 from halo.layouts.verdict import AS_RECORDED, PACKING, USUAL, judge
 from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, Grid, grid
-from halo.report.found.findings import Findings
+from halo.report.documents import Document
+from halo.report.findings import Findings
 from halo.report.numbers import ratio
 from halo.results.orders import KIND, read_layouts
-from halo.schema.analysis import Cell
 from halo.schema.layout import LayoutDocument, Replayed
+from halo.schema.values import Cell
 
 
 def read_judged(path: Path) -> LayoutDocument:
@@ -67,3 +68,6 @@ def _table(replayed: Replayed) -> Grid:
         for one in replayed.replays
     ]
     return grid(["order", "packing", "cycles", *levels], rows)
+
+
+DOCUMENT = Document(KIND, lambda path: layout_findings(read_judged(path)))

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, grid
-from halo.report.found.findings import Findings
+from halo.report.documents import Document
+from halo.report.findings import Findings
 from halo.report.numbers import ratio
-from halo.schema.analysis import Cell
 from halo.schema.document import Kind, load
 from halo.schema.prediction import FORMAT, VERSION, PredictionDocument
+from halo.schema.values import Cell
 
 KIND = Kind(
     FORMAT,
@@ -77,3 +78,6 @@ def _chart(document: PredictionDocument) -> Bars:
         kind = "best" if value < 1 else "loss" if value > 1 else "other"
         rows.append(Row(Path(name).name, f"{value:.2f}", kind, value, value, value))
     return chart("modelled cycles of misses, no plan = 1", rows)
+
+
+DOCUMENT = Document(KIND, lambda path: prediction_findings(read_predictions(path)))

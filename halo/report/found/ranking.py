@@ -9,7 +9,7 @@ from halo.report.bars import Bars, Row, chart
 from halo.report.blocks import Block, grid
 from halo.report.numbers import number, share
 from halo.results.analysis import AnalysisResult
-from halo.schema.analysis import Cell
+from halo.schema.values import Cell
 
 MAX_BARS = 12
 MEASURES = (

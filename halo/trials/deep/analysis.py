@@ -1,4 +1,4 @@
-"""The deep analyses of `halo run`, in one table."""
+"""The deep analyses of `halo run`: plans that need a recording of every access."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 
 from halo.profile import OBJECT_TRACE, Profile
 from halo.profile.sections.section import Section
-from halo.recording.parts import MAX_OBJECT, MAX_TRACED, Limits, largest_followed
-from halo.recording.sink_options import OBJECTS
-from halo.strategies import confine, conflict, search
+from halo.recording.parts import MAX_OBJECT, Limits
 from halo.strategies.base import Prospect, Subject
 from halo.strategies.factory import subject_of
 from halo.trials.candidates import PlanVariant
@@ -65,32 +63,6 @@ class DeepAnalysis:
         if self.section.of(profile) is None:
             return Prospect(False, f"the recording has no section {self.section.key}")
         return self.test(subject_of(profile, f"{self.needs.max_object}"))
-
-
-# To add a deep analysis, add an entry.
-DEEP_ANALYSES = (
-    DeepAnalysis(
-        "conflict",
-        Needs({"conflicts": "this"}, largest_followed(conflicts=True)),
-        conflict.prospect,
-        (PlanVariant("conflict", "conflict"),),
-    ),
-    DeepAnalysis(
-        "search",
-        Needs({OBJECTS.name: 1}),
-        search.prospect,
-        (
-            PlanVariant("search", "search"),
-            *(PlanVariant(f"search-{rank}", "search", {"rank": f"{rank}"}) for rank in range(2, 6)),
-        ),
-    ),
-    DeepAnalysis(
-        "confine",
-        Needs({OBJECTS.name: 1}, MAX_TRACED),
-        confine.prospect,
-        (PlanVariant("confine", "confine", {"watched": "false"}),),
-    ),
-)
 
 
 def limits_for(analyses: Iterable[DeepAnalysis], distance: int) -> Limits:

@@ -9,13 +9,16 @@ from halo.errors import UsageError
 from halo.profile import Profile
 from halo.recording.parts import Limits
 from halo.recording.sink_options import DISTANCE
+from halo.registry import DEEP_ANALYSES as ENTRIES
+from halo.registry import load
 from halo.schema.summary import TriedAnalysis
 from halo.strategies.base import Prospect
 from halo.strategies.factory import strategy_named
 from halo.trials.candidates import NONE, USUAL, PlanVariant
-from halo.trials.deep.analysis import DEEP_ANALYSES, DeepAnalysis, Needs, limits_for
+from halo.trials.deep.analysis import DeepAnalysis, Needs, limits_for
 from halo.trials.racing.budget import Effort
 
+DEEP_ANALYSES: Sequence[DeepAnalysis] = load(ENTRIES)
 VARIANTS = (*USUAL, *(variant for one in DEEP_ANALYSES for variant in one.variants))
 
 

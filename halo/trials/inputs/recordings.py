@@ -10,10 +10,10 @@ from typing import Any
 
 from halo.errors import BadProfile, HaloError, RecordingFailed
 from halo.process.foreground import Ending
+from halo.recording.merge import merge_recording
 from halo.recording.parts import Limits, gather_parts
 from halo.recording.producer import EngineFailed, Producer, has_no_bursts
 from halo.recording.registry import usable_engines
-from halo.strategies.planning import merge_recording
 from halo.trials.reporter import duration
 from halo.trials.runs.failures import Overdue, last_words
 from halo.trials.runs.job import Job, Output, digest

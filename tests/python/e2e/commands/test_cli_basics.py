@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands import COMMANDS, GROUPS, Command, every_command
 from halo.commands.old_spellings import MOVED, current
-from halo.figures import FIGURES
+from halo.commands.registry import COMMANDS, GROUPS, Command, every_command
+from halo.figures.registry import FIGURES
 from halo.plan import describe_options
-from halo.strategies import STRATEGIES, strategy_named
+from halo.strategies.factory import strategy_named
+from halo.strategies.registry import STRATEGIES
 from support.command import REPOSITORY, compile_c, halo
 
 

@@ -8,9 +8,9 @@ import shlex
 import pytest
 
 from halo.cli import build_parser, find_parser, split
-from halo.commands import COMMANDS, GROUPS, Command, every_command
 from halo.commands.old_spellings import MOVED, REPLACED
 from halo.commands.overview import EXAMPLES, START, sections
+from halo.commands.registry import COMMANDS, GROUPS, Command, every_command
 from support.command import halo
 
 EFFORT = "did you mean --effort thorough? See: halo"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from halo.cli import build_parser
-from halo.commands import every_command
+from halo.commands.registry import every_command
 from support.command import compile_c, halo
 
 SOURCE = """

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from evaluation_data import unpack
 
-from halo.figures import Options, find_figure
+from halo.figures.base import Options
+from halo.figures.registry import find_figure
 from support.command import REPOSITORY
 
 PAGES = REPOSITORY / "docs" / "evaluation"

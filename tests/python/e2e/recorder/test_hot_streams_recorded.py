@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from halo.profile import HOT_STREAMS, Profile, read_profile
-from halo.strategies import make_grouping
+from halo.strategies.factory import make_grouping
 from support.command import compile_c, halo
 from support.recordings import tells_only_its_file
 

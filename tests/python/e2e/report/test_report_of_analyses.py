@@ -13,7 +13,7 @@ import pytest
 
 from halo.errors import BadInput
 from halo.report import render_report
-from halo.report.found.documents import reader_of
+from halo.report.documents import reader_of
 from halo.results import read_measurements
 from halo.results.analysis import COUNTED, read_analysis
 from support.command import halo

@@ -15,7 +15,8 @@ import pytest
 
 from halo.elf import build_id_of
 from halo.errors import BadInput
-from halo.figures import Options, find_figure
+from halo.figures.base import Options
+from halo.figures.registry import find_figure
 from halo.profile import Module, name_frames
 from halo.results import read_measurement
 from halo.results.graph import build_graph, source_of_folder

@@ -10,10 +10,10 @@ import pytest
 
 from halo.process.target import find_target
 from halo.profile import read_profile
+from halo.recording.merge import merge_recording
 from halo.recording.parts import Limits, gather_parts
 from halo.recording.registry import usable_engines
 from halo.settings import read_settings
-from halo.strategies.planning import merge_recording
 from halo.trials.runs.job import Job
 from halo.trials.runs.launcher import Launcher
 from halo.trials.runs.simulated_runs import run_recorder

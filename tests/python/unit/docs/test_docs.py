@@ -11,7 +11,7 @@ import pytest
 
 from halo import errors
 from halo.cli import build_parser
-from halo.commands import every_command
+from halo.commands.registry import every_command
 from halo.settings import read_settings
 from support.command import REPOSITORY, load_module
 

@@ -11,7 +11,7 @@ import pytest
 
 from halo.analyses import Request, open_folder, run_analysis
 from halo.console.outcome import status_of
-from halo.figures import Options
+from halo.figures.base import Options
 from halo.profile import write_profile
 from halo.settings import read_settings
 from support.command import REPOSITORY

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from halo.errors import BadInput, UsageError
-from halo.figures import FIGURES, Options, find_figure
+from halo.figures.base import Options
 from halo.figures.comparison import compare
 from halo.figures.drawing.arrangement import arrange, ordered
 from halo.figures.drawing.bar_chart import Chart
 from halo.figures.drawing.style import look
+from halo.figures.registry import FIGURES, find_figure
 from halo.results import read_measurements
 from halo.results.graph import Graph, Node
 from halo.results.metrics import parse_metric

@@ -11,9 +11,10 @@ import pytest
 from matplotlib.patches import Rectangle, StepPatch
 
 from halo.errors import BadInput
-from halo.figures import Options, find_figure
+from halo.figures.base import Options
 from halo.figures.conflicts import sets
 from halo.figures.conflicts.classes import CLASSES, draw_panel
+from halo.figures.registry import find_figure
 from halo.results.layouts import read_layouts
 from support.samples.simulations import layouts
 from support.svg import words

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from halo.errors import BadInput
-from halo.figures import Options, find_figure
+from halo.figures.base import Options
 from halo.figures.cache_sweep import LOWEST, Swept, draw_panel, heap_share
 from halo.figures.heap_misses import shares_of
+from halo.figures.registry import find_figure
 from halo.results.simulations import read_heap_simulations
 from halo.schema.simulation import CacheSweep, SweptCache
 from support.samples.simulations import WAYS, save, simulated, sweep

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from halo.errors import BadInput
-from halo.figures import Options, find_figure
+from halo.figures.base import Options
+from halo.figures.registry import find_figure
 from support.samples.hints import feature, hints_result, learnt
 from support.svg import words
 

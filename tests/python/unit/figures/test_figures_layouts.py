@@ -9,8 +9,9 @@ import networkx
 import pytest
 
 from halo.errors import BadInput
-from halo.figures import Options, find_figure
+from halo.figures.base import Options
 from halo.figures.layouts.object_graph import MAX_OBJECTS
+from halo.figures.registry import find_figure
 from support.samples.layouts import layout_result, replayed_layout
 from support.svg import words
 

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from halo.errors import BadInput
-from halo.figures import Options, find_figure
+from halo.figures.base import Options
+from halo.figures.registry import find_figure
 from halo.schema.sweep import SweepDocument
 from support.samples.sweeps import sweep_result
 from support.svg import words

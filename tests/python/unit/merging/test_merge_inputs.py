@@ -30,7 +30,8 @@ from halo.profile import (
     repeated,
     write_profile,
 )
-from halo.strategies import STRATEGIES, make_grouping
+from halo.strategies.factory import make_grouping
+from halo.strategies.registry import STRATEGIES
 from support.samples.conflicts import conflicts_document, machine
 from support.samples.inputs import LIBC, OTHER_LIBC, PROGRAM, Recorded, blue, red
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands import GROUPS, every_command
+from halo.commands.registry import GROUPS, every_command
 from support.command import REPOSITORY, load_module
 
 SCRIPTS = REPOSITORY / "scripts" / "packaging"

@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halo.commands import every_command
+from halo.commands.registry import every_command
 from halo.errors import BadInput
-from halo.figures import FIGURES
+from halo.figures.registry import FIGURES
 from halo.files.kinds import kind_of
 from halo.report import render_report
-from halo.report.found.documents import SHOWN_BY, reader_of, refuse_unshown
+from halo.report.documents import SHOWN_BY, reader_of, refuse_unshown
 from halo.results import read_measurements
 from halo.results.reader import RESULTS
 from halo.schema.aged import AgedSummary

@@ -14,7 +14,7 @@ from halo.plan.grouping import Grouping
 from halo.plan.model import SPREAD, ConflictReview, PageLayout
 from halo.profile import Profile, profile_json
 from halo.profile.reader import parse_profile
-from halo.strategies import make_grouping
+from halo.strategies.factory import make_grouping
 from support.samples.conflicts import conflicts_document, machine, state
 from support.samples.plan import Sample
 

@@ -23,7 +23,8 @@ from halo.profile import (
     read_profile,
     write_profile,
 )
-from halo.strategies import hot_streams, make_grouping
+from halo.strategies import hot_streams
+from halo.strategies.factory import make_grouping
 from support.samples.plan import Sample
 
 

@@ -14,7 +14,7 @@ from halo.alignment import Proof, prove_alignment
 from halo.elf import CodeLocation, build_id_of, symbolize
 from halo.plan import Grouping, read_plan
 from halo.profile import Module, Profile
-from halo.strategies import make_grouping
+from halo.strategies.factory import make_grouping
 from halo.strategies.planning import make_plan
 from halo.trials.candidates import make_plans
 from halo.trials.deep.choice import choose_variants

@@ -17,9 +17,9 @@ from halo.prediction.search import Cost, Found
 from halo.profile import OBJECT_TRACE, ObjectTrace, Profile, profile_json
 from halo.profile.reader import parse_profile
 from halo.schema.caches.locality import Locality
-from halo.strategies import confine, conflict, make_grouping, search
+from halo.strategies import confine, conflict, search
 from halo.strategies.base import Prospect, clause
-from halo.strategies.factory import subject_of
+from halo.strategies.factory import make_grouping, subject_of
 from support.samples.conflicts import conflicts_document, machine, state
 from support.samples.locality import LINES, context, locality
 from support.samples.plan import Sample

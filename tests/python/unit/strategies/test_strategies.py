@@ -17,8 +17,10 @@ from halo.errors import BadInput
 from halo.plan import build_plan, write_plan
 from halo.plan.options import describe_options
 from halo.profile import AffinityGraph, Profile
-from halo.strategies import STRATEGIES, halo, make_grouping, names
+from halo.strategies import halo
+from halo.strategies.factory import make_grouping, names
 from halo.strategies.halo import Options, group_graph
+from halo.strategies.registry import STRATEGIES
 from support.command import REPOSITORY
 from support.samples.plan import Sample, any_alignment, any_distance
 

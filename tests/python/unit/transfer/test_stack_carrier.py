@@ -7,6 +7,7 @@ import time
 import pytest
 
 from halo.elf.positions import Position
+from halo.plan.carried_groups import renumbered
 from halo.plan.grouping import Group, Grouping
 from halo.profile import Module
 from halo.profile.model import Context
@@ -65,6 +66,6 @@ def test_groups_that_name_contexts_are_renumbered_with_the_contexts() -> None:
     assert numbers == [0, 0, 1, 2]
     carried = Carried(unified, profile, (), tuple(numbers))
     groups = [Group(members, "", 0.0, 0) for members in ((2,), (0, 3), (1,))]
-    found = carried.renumbered(Grouping("from-file", tuple(groups)))
+    found = renumbered(carried, Grouping("from-file", tuple(groups)))
     assert [group.contexts for group in found.groups] == [(1,), (0, 2), ()]
     assert [unified.contexts[at].accesses for at in (0, 1)] == [199, 98]

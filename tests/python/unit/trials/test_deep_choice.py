@@ -16,8 +16,9 @@ from halo.recording.sink_options import OBJECTS
 from halo.strategies.base import Prospect, Subject
 from halo.trials.candidates import USUAL, PlanVariant, make_plans
 from halo.trials.deep import choice as module
-from halo.trials.deep.analysis import DEEP_ANALYSES, DeepAnalysis, Needs, limits_for
+from halo.trials.deep.analysis import DeepAnalysis, Needs, limits_for
 from halo.trials.deep.choice import (
+    DEEP_ANALYSES,
     VARIANTS,
     Choice,
     Examined,
