@@ -13,7 +13,13 @@ from typing import NamedTuple
 
 from synthetic_trace import write_trace
 
-from halo.analyses import ANALYSES, Request, find_analysis, open_folder, run_analysis
+from halo.studies.tracing.analyses import (
+    ANALYSES,
+    Request,
+    find_analysis,
+    open_folder,
+    run_analysis,
+)
 
 
 class Trial(NamedTuple):

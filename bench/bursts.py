@@ -29,14 +29,14 @@ from everything import PROGRAMS, fastest
 from evidence import halo as run_halo
 from interleaved import measure
 
-from halo.process.allocators import baseline_allocators
-from halo.profile import Profile, read_profile
-from halo.settings import Settings, read_settings
-from halo.strategies.factory import make_grouping
-from halo.trials.bundled import find_bundled, prepare
-from halo.trials.candidates import make_plans
-from halo.trials.deep.choice import choose_variants
-from halo.trials.statistics import Ratio, ratio
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import baseline_allocators
+from halo.measure.bundled import find_bundled, prepare
+from halo.measure.candidates import make_plans
+from halo.measure.deep.choice import choose_variants
+from halo.measure.statistics import Ratio, ratio
+from halo.plan.strategies.factory import make_grouping
+from halo.record.profile import Profile, read_profile
 
 LABELS = ("halo", "hot-cold", "size-affinity", "one-pool", "dense", "dense-by-size")
 EXACT, BURSTS = "exact", "bursts"

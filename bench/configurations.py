@@ -7,9 +7,9 @@ from pathlib import Path
 
 from interleaved import Configuration
 
-from halo.process.allocators import Allocator, preload, under_plan
-from halo.settings import Settings
-from halo.trials.runs.job import Job
+from halo.base.settings import Settings
+from halo.binary.process.allocators import Allocator, preload, under_plan
+from halo.measure.runs.job import Job
 
 Planned = tuple[Path, Allocator]
 """A plan, and its next allocator."""

@@ -23,12 +23,12 @@ from pathlib import Path
 from interleaved import Configuration, measure
 from watch_overhead import interval, plan_for
 
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import find_allocator, under_plan
+from halo.measure.bundled import find_bundled, list_plain, prepare
+from halo.measure.runs.job import Job
+from halo.measure.runs.launcher import Launcher, Streams
 from halo.plan import read_plan
-from halo.process.allocators import find_allocator, under_plan
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, list_plain, prepare
-from halo.trials.runs.job import Job
-from halo.trials.runs.launcher import Launcher, Streams
 
 MAX_SHARE, MAX_MORE = 1.05, 64 << 20
 MIN_RATIO = 0.99

@@ -29,11 +29,11 @@ from interleaved import measure
 from keep_results import keep_simulation
 from literal import costs
 
-from halo.process.allocators import baseline_allocators
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
-from halo.trials.runs.job import Job
-from halo.trials.statistics import ratio
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import baseline_allocators
+from halo.measure.bundled import find_bundled, prepare
+from halo.measure.runs.job import Job
+from halo.measure.statistics import ratio
 
 MACHINES = {"x86-48k-12": 4096, "x86-32k-8": 4096, "alpha21264": 32768}  # with bytes of a way
 PLANS: Mapping[str, tuple[str, Mapping[str, str]]] = {

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from halo.corun.categories import NEUTRAL, POLLUTER, VICTIM
-from halo.corun.speedups import OPEN, middle, summarise
-from halo.schema.caches.corun import CorunDocument, Mix
+from halo.studies.pollution.corun.categories import NEUTRAL, POLLUTER, VICTIM
+from halo.studies.pollution.corun.document import CorunDocument, Mix
+from halo.studies.pollution.corun.speedups import OPEN, middle, summarise
 
 MAIN = "polluter-victim"
 OTHERS = ("all-polluter", "all-victim", "all-neutral", "polluter-neutral", "victim-neutral")

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from evidence import halo
 
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import find_bundled, prepare
 
 PROGRAMS = ("hospital", "scene", "rbtree", "mesh", "pagerank", "mst", "server")
 MIN_COVERAGE = 0.9

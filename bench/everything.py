@@ -23,13 +23,13 @@ from configurations import make_configs
 from evidence import halo as run_halo
 from interleaved import Seconds, measure
 
-from halo.process.allocators import baseline_allocators
-from halo.profile import read_profile
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
-from halo.trials.candidates import make_plans
-from halo.trials.deep.choice import VARIANTS, choose_variants
-from halo.trials.statistics import Ratio, ratio, summarize
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import baseline_allocators
+from halo.measure.bundled import find_bundled, prepare
+from halo.measure.candidates import make_plans
+from halo.measure.deep.choice import VARIANTS, choose_variants
+from halo.measure.statistics import Ratio, ratio, summarize
+from halo.record.profile import read_profile
 
 PROGRAMS = (
     "hospital",

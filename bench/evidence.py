@@ -21,10 +21,10 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import Bundled, find_bundled, prepare
-from halo.trials.runs.job import Job
-from halo.trials.statistics import ratio, summarize
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import Bundled, find_bundled, prepare
+from halo.measure.runs.job import Job
+from halo.measure.statistics import ratio, summarize
 
 MAX_IDLE_COST = 1.01
 ENOUGH_WALKS = 1_000_000

@@ -12,7 +12,7 @@ from typing import Any
 
 from traced_build import build, wrappers
 
-from halo.settings import Settings
+from halo.base.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from pathlib import Path
 from fault_naming import Fault, Named, ask
 from interleaved import Configuration, measure
 
-from halo.settings import Settings, read_settings
-from halo.trials.statistics import Ratio, Summary, ratio, summarize
+from halo.base.settings import Settings, read_settings
+from halo.measure.statistics import Ratio, Summary, ratio, summarize
 
 FAULTS = (
     Fault(

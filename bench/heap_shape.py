@@ -22,12 +22,12 @@ from pathlib import Path
 from evidence import halo
 from keep_results import keep_simulation
 
-from halo.figures.cache_sweep import heap_share
-from halo.figures.heap_misses import shares_of
-from halo.results.simulations import LARGEST, HeapSimulation, read_heap_simulations
-from halo.schema.simulation import SweptCache
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
+from halo.base.schema.simulation import SweptCache
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import find_bundled, prepare
+from halo.report.results.simulations import LARGEST, HeapSimulation, read_heap_simulations
+from halo.studies.conflicts.figures.cache_sweep import heap_share
+from halo.studies.conflicts.figures.heap_misses import shares_of
 
 PROGRAMS = ("hospital", "scene", "mst", "mesh", "pagerank", "rbtree", "server")
 MACHINE = "alpha21264"

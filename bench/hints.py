@@ -27,10 +27,10 @@ from keep_results import relative, write_small
 from traced_build import build, call, wrappers
 from traced_programs import PROGRAMS
 
-from halo.hints.features import META
-from halo.hints.run import HintOptions, Prepared, find_hints, prepare
-from halo.schema.hints import HintPrediction, HintsDocument, TypeHint
-from halo.settings import Settings, read_settings
+from halo.base.settings import Settings, read_settings
+from halo.studies.hints.document import HintPrediction, HintsDocument, TypeHint
+from halo.studies.hints.features import META
+from halo.studies.hints.run import HintOptions, Prepared, find_hints, prepare
 
 NO_VECTORS = "-fno-slp-vectorize"  # which hide values from the trace
 SEEDS = 20

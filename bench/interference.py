@@ -2,9 +2,9 @@
 
 interference.py [NAME...]   default: the workloads whose objects compete for cache sets
 
-Records each workload twice, with and without sampling (src/sinks/conflicts), and compares the mean
-number of lines between two uses, for the pairs of states with the most conflict misses. Ends with
-status 1 if a pair differs by more than a tenth.
+Records each workload twice, with and without sampling (src/recorder/analysis/conflicts), and
+compares the mean number of lines between two uses, for the pairs of states with the most conflict
+misses. Ends with status 1 if a pair differs by more than a tenth.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 
 from conflicts import WORKLOADS, Workload, small
 
-from halo.conflicts.ranking import conflicts_of, ranked_pairs
-from halo.profile import Profile, merge_parts
-from halo.recording.parts import Limits, workspace
-from halo.recording.producer import Job
-from halo.recording.registry import find_producer
-from halo.recording.run import record
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import find_bundled, prepare
+from halo.record.parts import Limits, workspace
+from halo.record.producer import Job
+from halo.record.profile import Profile, merge_parts
+from halo.record.registry import find_producer
+from halo.record.run import record
+from halo.studies.conflicts.ranking import conflicts_of, ranked_pairs
 
 PAIRS = 20
 MAX_DIFFERENCE = 0.1

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from halo.files.atomic import write_atomically
+from halo.base.files.atomic import write_atomically
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DETAILS = ("contexts", "objects")  # parts of simulations that are not kept

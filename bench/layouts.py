@@ -22,10 +22,10 @@ from pathlib import Path
 import msgspec
 from everything import PROGRAMS
 
-from halo.layouts.verdict import USUAL, judge
-from halo.schema.layout import LayoutDocument, ReplayedLayout
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import find_bundled, prepare
+from halo.studies.layouts.document import LayoutDocument, ReplayedLayout
+from halo.studies.layouts.verdict import USUAL, judge
 
 MACHINE = "miucin"
 THESIS = ("hml", "hml-ordered")

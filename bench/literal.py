@@ -14,13 +14,13 @@ from pathlib import Path
 from configurations import make_configs
 from interleaved import Configuration, interleave
 
+from halo.base.settings import Settings
+from halo.binary.process.allocators import find_allocator
+from halo.binary.process.target import locate_target
+from halo.measure.runs.job import Job
+from halo.measure.runs.launcher import Launcher, Run, Streams
+from halo.measure.statistics import summarize
 from halo.plan import drawing_plan, read_plan, write_plan
-from halo.process.allocators import find_allocator
-from halo.process.target import locate_target
-from halo.settings import Settings
-from halo.trials.runs.job import Job
-from halo.trials.runs.launcher import Launcher, Run, Streams
-from halo.trials.statistics import summarize
 
 PATTERNS = ("pair", "batch")
 PAIR_TRIALS = 5

@@ -16,11 +16,11 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from halo.aging import Litter, detect_environment, read_detection, read_log
-from halo.process.allocators import baseline_allocators, preload
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import Bundled, find_bundled, prepare
-from halo.trials.runs.job import Job
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import baseline_allocators, preload
+from halo.measure.aging import Litter, detect_environment, read_detection, read_log
+from halo.measure.bundled import Bundled, find_bundled, prepare
+from halo.measure.runs.job import Job
 
 USUAL = ("hospital", "scene", "xsltproc")
 OCCUPANCIES = (0.5, 0.75, 0.9, 0.95, 0.99)

@@ -26,10 +26,10 @@ from pathlib import Path
 from evidence import halo as run_halo
 from interleaved import Configuration, interleave, run
 
-from halo.process.allocators import baseline_allocators, find_allocator, preload, under_plan
-from halo.profile import read_profile
-from halo.settings import Settings, read_settings
-from halo.trials.statistics import Summary, summarize
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import baseline_allocators, find_allocator, preload, under_plan
+from halo.measure.statistics import Summary, summarize
+from halo.record.profile import read_profile
 
 MAX_FORWARDING_NS = 1.5
 MAX_SPREAD_NS, MAX_LARGE_SPREAD_NS, LARGE = 0.3, 15.0, 4096  # the latter from that size on

@@ -21,11 +21,11 @@ from pathlib import Path
 
 from everything import PROGRAMS
 
-from halo.recording.native import NativeProducer
-from halo.recording.parts import Limits
-from halo.recording.producer import Job
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import find_bundled, prepare
+from halo.record.native import NativeProducer
+from halo.record.parts import Limits
+from halo.record.producer import Job
 
 MAX_MEAN = 1.3
 MAX_TIMES = 2.5

@@ -22,7 +22,7 @@ from pathlib import Path
 from debian_source import SourceFetcher
 from traced_build import CLANG, Compilers, wrappers
 
-from halo.settings import Settings, read_settings
+from halo.base.settings import Settings, read_settings
 
 MEMORY = Path("/dev/shm")
 TOOLS = ("apt-get", "dpkg-source", "autoreconf", "libtoolize", "make", "cmake")

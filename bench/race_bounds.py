@@ -1,4 +1,4 @@
-"""The bounds of the sequential tests of halo/trials/racing/sequential.py, by simulation.
+"""The bounds of the sequential tests of halo/measure/racing/sequential.py, by simulation.
 
 race_bounds.py [--paths N]
 
@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from halo.trials.racing.sequential import ERROR, FIRST_LOOK, LAST_LOOK, LOOKS, TRIM, TWO_SIDED
+from halo.measure.racing.sequential import ERROR, FIRST_LOOK, LAST_LOOK, LOOKS, TRIM, TWO_SIDED
 
 CHUNK = 100_000
 ROUNDS = range(FIRST_LOOK, LAST_LOOK + 1)

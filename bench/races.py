@@ -25,28 +25,28 @@ from statistics import median
 
 import msgspec
 
-from halo.files.atomic import write_json
-from halo.process.allocators import KNOWN
-from halo.recording.parts import Limits
-from halo.results import read_measurement
-from halo.schema.trial import Trial
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
-from halo.trials.candidates import make_candidates, make_plans
-from halo.trials.deep.choice import choose_variants
-from halo.trials.findings import Findings
-from halo.trials.inputs.unrecorded import check_program, time_allocators
-from halo.trials.racing.budget import Budget
-from halo.trials.racing.clock import processor
-from halo.trials.racing.field import Field
-from halo.trials.racing.heats import Heat
-from halo.trials.racing.race import pace_for, race
-from halo.trials.reporter import Reporter
-from halo.trials.run import field_of, next_allocators
-from halo.trials.runs.machine import describe_machine
-from halo.trials.runs.rounds import Samples, relative_times
-from halo.trials.session import Options, Session
-from halo.trials.stages import Rounds, measure, record
+from halo.base.files.atomic import write_json
+from halo.base.schema.trial import Trial
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import KNOWN
+from halo.measure.bundled import find_bundled, prepare
+from halo.measure.candidates import make_candidates, make_plans
+from halo.measure.deep.choice import choose_variants
+from halo.measure.findings import Findings
+from halo.measure.inputs.unrecorded import check_program, time_allocators
+from halo.measure.racing.budget import Budget
+from halo.measure.racing.clock import processor
+from halo.measure.racing.field import Field
+from halo.measure.racing.heats import Heat
+from halo.measure.racing.race import pace_for, race
+from halo.measure.reporter import Reporter
+from halo.measure.run import field_of, next_allocators
+from halo.measure.runs.machine import describe_machine
+from halo.measure.runs.rounds import Samples, relative_times
+from halo.measure.session import Options, Session
+from halo.measure.stages import Rounds, measure, record
+from halo.record.parts import Limits
+from halo.report.results import read_measurement
 
 ASKED = ("search", "confine", "conflict")  # candidates that need their own option
 WRONG, MISSED = 0.99, 1.05

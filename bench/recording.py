@@ -19,10 +19,10 @@ from pathlib import Path
 from everything import PROGRAMS
 from interleaved import Configuration, measure
 
-from halo.profile import read_profile
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
-from halo.trials.statistics import Ratio, ratio, summarize
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import find_bundled, prepare
+from halo.measure.statistics import Ratio, ratio, summarize
+from halo.record.profile import read_profile
 
 MAX_MEAN = {"native": 3.0, "valgrind": 6.0}  # by engine
 MAX_TIMES = {"native": 4.5, "valgrind": 12.0}

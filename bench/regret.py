@@ -35,21 +35,19 @@ from statistics import median
 
 import msgspec
 
-from halo.files.atomic import write_json
-from halo.plan import read_plan
-from halo.process.allocator_settings import Needs, has_huge_pages, known_settings
-from halo.process.allocators import Allocator, find_allocator
-from halo.results import read_measurement
-from halo.schema.summary import Summary
-from halo.schema.trial import Trial
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, list_plain, prepare_all
-from halo.trials.candidates import NONE, Candidate, PlanVariant
-from halo.trials.deep.choice import VARIANTS
-from halo.trials.findings import Findings
-from halo.trials.inputs.unrecorded import check_program
-from halo.trials.placement import Answer
-from halo.trials.racing.gains import (
+from halo.base.files.atomic import write_json
+from halo.base.schema.summary import Summary
+from halo.base.schema.trial import Trial
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocator_settings import Needs, has_huge_pages, known_settings
+from halo.binary.process.allocators import Allocator, find_allocator
+from halo.measure.bundled import find_bundled, list_plain, prepare_all
+from halo.measure.candidates import NONE, Candidate, PlanVariant
+from halo.measure.deep.choice import VARIANTS
+from halo.measure.findings import Findings
+from halo.measure.inputs.unrecorded import check_program
+from halo.measure.placement import Answer
+from halo.measure.racing.gains import (
     HALO,
     Objective,
     fastest_of,
@@ -57,11 +55,13 @@ from halo.trials.racing.gains import (
     near_fastest,
     peak_memory,
 )
-from halo.trials.reporter import Reporter
-from halo.trials.runs.job import Configuration, Job, option_words
-from halo.trials.runs.machine import describe_machine
-from halo.trials.session import Options, Session
-from halo.trials.stages import Rounds, measure
+from halo.measure.reporter import Reporter
+from halo.measure.runs.job import Configuration, Job, option_words
+from halo.measure.runs.machine import describe_machine
+from halo.measure.session import Options, Session
+from halo.measure.stages import Rounds, measure
+from halo.plan import read_plan
+from halo.report.results import read_measurement
 
 ALL, SECONDS = "all.json", "seconds"  # in the folder of a program
 SCREENING, IN_SLICES = 3, 2  # rounds of all configurations

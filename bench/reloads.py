@@ -20,10 +20,10 @@ from pathlib import Path
 
 from interleaved import Configuration, interleave
 
-from halo.process.allocators import find_allocator, under_plan
-from halo.profile import read_profile
-from halo.settings import read_settings
-from halo.trials.statistics import ratio
+from halo.base.settings import read_settings
+from halo.binary.process.allocators import find_allocator, under_plan
+from halo.measure.statistics import ratio
+from halo.record.profile import read_profile
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LIFE = REPOSITORY / "tests" / "programs" / "life"

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import msgspec
 
-from halo.layouts.verdict import judge
-from halo.schema.layout import LayoutDocument
-from halo.settings import Settings, read_settings
+from halo.base.settings import Settings, read_settings
+from halo.studies.layouts.document import LayoutDocument
+from halo.studies.layouts.verdict import judge
 
 sys.path.insert(0, str(Path(__file__).parent / "inputs"))
 from common import generator

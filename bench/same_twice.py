@@ -15,19 +15,19 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from halo.process.allocators import find_allocator
-from halo.process.target import find_target
-from halo.schema.trial import Trial
-from halo.settings import Settings, read_settings
-from halo.trials.findings import Findings
-from halo.trials.inputs.unrecorded import check_program
-from halo.trials.racing.gains import gain_of, surely_faster
-from halo.trials.racing.sequential import LOOKS
-from halo.trials.reporter import Reporter
-from halo.trials.runs.job import Configuration, Job
-from halo.trials.runs.machine import describe_machine
-from halo.trials.session import Options, Session
-from halo.trials.stages import Rounds, measure
+from halo.base.schema.trial import Trial
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import find_allocator
+from halo.binary.process.target import find_target
+from halo.measure.findings import Findings
+from halo.measure.inputs.unrecorded import check_program
+from halo.measure.racing.gains import gain_of, surely_faster
+from halo.measure.racing.sequential import LOOKS
+from halo.measure.reporter import Reporter
+from halo.measure.runs.job import Configuration, Job
+from halo.measure.runs.machine import describe_machine
+from halo.measure.session import Options, Session
+from halo.measure.stages import Rounds, measure
 
 ONE, OTHER = "one", "other"
 MAX_CLAIMED = 0.01

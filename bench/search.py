@@ -31,25 +31,25 @@ from everything import PROGRAMS
 from evidence import halo as run_halo
 from interleaved import measure
 
-from halo.files.atomic import write_json
-from halo.layouts.replays import ReplayOptions, replay
-from halo.layouts.verdict import PACKING, judge
+from halo.base.files.atomic import write_json
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import baseline_allocators
+from halo.measure.bundled import find_bundled, prepare
+from halo.measure.candidates import make_plans
+from halo.measure.deep.choice import choose_variants
+from halo.measure.runs.job import Job
+from halo.measure.statistics import Ratio, ratio
 from halo.plan import Plan, read_plan
-from halo.prediction.cost import modelled_cost
-from halo.prediction.placement import NOWHERE, Placement, placement_of
-from halo.prediction.predictor import Sample, predictor
-from halo.process.allocators import baseline_allocators
-from halo.profile import OBJECT_TRACE, Profile, read_profile
-from halo.results.agreement import MIN_POINTS, rank_correlation
-from halo.schema.layout import Replayed
-from halo.schema.prediction import LoadedTrace, Predicted
-from halo.settings import Settings, read_settings
-from halo.simulation.cost import modelled_cycles
-from halo.trials.bundled import find_bundled, prepare
-from halo.trials.candidates import make_plans
-from halo.trials.deep.choice import choose_variants
-from halo.trials.runs.job import Job
-from halo.trials.statistics import Ratio, ratio
+from halo.record.profile import OBJECT_TRACE, Profile, read_profile
+from halo.record.simulation.cost import modelled_cycles
+from halo.report.results.agreement import MIN_POINTS, rank_correlation
+from halo.studies.layouts.document import Replayed
+from halo.studies.layouts.replays import ReplayOptions, replay
+from halo.studies.layouts.verdict import PACKING, judge
+from halo.studies.search.cost import modelled_cost
+from halo.studies.search.document import LoadedTrace, Predicted
+from halo.studies.search.placement import NOWHERE, Placement, placement_of
+from halo.studies.search.predictor import Sample, predictor
 
 NEXT = "glibc"
 SEARCH = "search"

@@ -14,8 +14,8 @@ import shutil
 import subprocess
 import sys
 
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import Bundled, find_bundled, list_plain, prepare
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import Bundled, find_bundled, list_plain, prepare
 
 MILLIONS = 40
 SLOWEST = 50.0

@@ -29,11 +29,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from halo.base.settings import Settings, read_settings
+from halo.measure.candidates import PlanVariant
 from halo.plan import Plan, PlanGroup, drawing_plan
-from halo.profile import Profile, merge_parts
-from halo.settings import Settings, read_settings
-from halo.strategies.planning import make_plan, save_plan
-from halo.trials.candidates import PlanVariant
+from halo.plan.strategies.planning import make_plan, save_plan
+from halo.record.profile import Profile, merge_parts
 
 CASES = Path(__file__).parent / "soak" / "cases.toml"
 LONGEST = 900  # seconds; a longer run counts as hanging

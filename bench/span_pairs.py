@@ -20,13 +20,13 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from interleaved import Configuration, interleave
 
-from halo.elf.build_id import build_id_of
+from halo.base.settings import Settings, read_settings
+from halo.binary.elf.build_id import build_id_of
+from halo.binary.process.allocators import find_allocator, preload, under_plan
+from halo.binary.process.watch import Watch
 from halo.plan.files import write_plan
 from halo.plan.layout import MIN_RING, REUSE_NEWEST_FIRST, RULE_END, VERDICT_FORWARD
 from halo.plan.model import Plan, PlanGroup, PlanModule, Spans, State
-from halo.process.allocators import find_allocator, preload, under_plan
-from halo.process.watch import Watch
-from halo.settings import Settings, read_settings
 
 MAX_MORE_NS = 3.0
 BYTES = 128 << 10

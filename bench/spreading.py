@@ -24,17 +24,17 @@ from everything import PROGRAMS, fastest
 from evidence import halo as run_halo
 from interleaved import measure
 
-from halo.process.allocators import Allocator, baseline_allocators, under_plan
-from halo.profile import read_profile
-from halo.schema.trial import Trial
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import Bundled, find_bundled, prepare
-from halo.trials.candidates import PlanVariant, make_plans
-from halo.trials.runs.job import Configuration, Job
-from halo.trials.runs.laboratory import Laboratory
-from halo.trials.runs.launcher import Launcher
-from halo.trials.runs.rounds import interleave
-from halo.trials.statistics import Ratio, ratio
+from halo.base.schema.trial import Trial
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import Allocator, baseline_allocators, under_plan
+from halo.measure.bundled import Bundled, find_bundled, prepare
+from halo.measure.candidates import PlanVariant, make_plans
+from halo.measure.runs.job import Configuration, Job
+from halo.measure.runs.laboratory import Laboratory
+from halo.measure.runs.launcher import Launcher
+from halo.measure.runs.rounds import interleave
+from halo.measure.statistics import Ratio, ratio
+from halo.record.profile import read_profile
 
 ADVERSARIES = ("scan", "churn")
 PLANS = (

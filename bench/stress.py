@@ -25,14 +25,14 @@ from interleaved import Configuration, interleave
 from stress_cases import Case, choose_cases
 from waste import grouped
 
-from halo.process.allocators import baseline_allocators, find_allocator
-from halo.process.target import find_target
-from halo.profile import read_profile
-from halo.settings import Settings, read_settings
-from halo.trials.candidates import make_plans
-from halo.trials.deep.choice import VARIANTS, choose_variants
-from halo.trials.runs.job import Job
-from halo.trials.statistics import Ratio, ratio, summarize
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import baseline_allocators, find_allocator
+from halo.binary.process.target import find_target
+from halo.measure.candidates import make_plans
+from halo.measure.deep.choice import VARIANTS, choose_variants
+from halo.measure.runs.job import Job
+from halo.measure.statistics import Ratio, ratio, summarize
+from halo.record.profile import read_profile
 
 STRATEGIES = tuple(it.label for it in VARIANTS if it.strategy in ("dense", "everything"))
 USUAL = ("everything", "everything-by-size")

@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 
-from halo.settings import read_settings
+from halo.base.settings import read_settings
 
 MAX_MS = 1.0  # of a MiB; the paper has 1.8
 MIN_ROUNDS = 11

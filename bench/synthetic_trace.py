@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halo.analyses.schema import TABLES
+from halo.studies.tracing.analyses.schema import TABLES
 
 FIELDS = 12  # of a structure of 96 bytes
 STRUCTURES = 5

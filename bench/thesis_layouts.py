@@ -21,9 +21,9 @@ from pathlib import Path
 import msgspec
 from traced_programs import PROGRAMS, Traced, write_inputs
 
-from halo.layouts.verdict import AS_RECORDED, judge
-from halo.schema.layout import LayoutDocument, ReplayedLayout
-from halo.settings import Settings, read_settings
+from halo.base.settings import Settings, read_settings
+from halo.studies.layouts.document import LayoutDocument, ReplayedLayout
+from halo.studies.layouts.verdict import AS_RECORDED, judge
 
 MACHINE = "miucin"
 PACKING = "reuse"

@@ -26,10 +26,10 @@ from pathlib import Path
 
 from interleaved import Configuration
 
-from halo.process.allocators import baseline_allocators, preload
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
-from halo.trials.statistics import Ratio, ratio
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import baseline_allocators, preload
+from halo.measure.bundled import find_bundled, prepare
+from halo.measure.statistics import Ratio, ratio
 
 HINTED = "hinted"
 CONTROLS = ("ignored", "constant", "random", "reversed")

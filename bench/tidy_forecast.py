@@ -24,13 +24,13 @@ from pathlib import Path
 from interleaved import Configuration
 from tidy import CONTROLS, HINTED, IGNORED, measure
 
-from halo.layouts.recording import Run, find_phase, record_objects
-from halo.layouts.replays import ReplayOptions, replay
-from halo.recording.registry import find_producer
-from halo.results.agreement import rank_correlation
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
-from halo.trials.runs.job import Job
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import find_bundled, prepare
+from halo.measure.runs.job import Job
+from halo.record.registry import find_producer
+from halo.report.results.agreement import rank_correlation
+from halo.studies.layouts.recording import Run, find_phase, record_objects
+from halo.studies.layouts.replays import ReplayOptions, replay
 
 PHASES = {
     "mesh": "(anonymous namespace)::walk",

@@ -28,12 +28,12 @@ from pathlib import Path
 import msgspec
 from interleaved import Configuration, Seconds
 
-from halo.aging import Litter, detect_environment, read_log
-from halo.process.allocators import baseline_allocators, preload
-from halo.schema.detection import CLASSES, FORMAT, VERSION, Detection
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
-from halo.trials.statistics import Ratio, ratio
+from halo.base.schema.detection import CLASSES, FORMAT, VERSION, Detection
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import baseline_allocators, preload
+from halo.measure.aging import Litter, detect_environment, read_log
+from halo.measure.bundled import find_bundled, prepare
+from halo.measure.statistics import Ratio, ratio
 
 CLEAN = "clean"
 LEVELS = (CLEAN, "0.95", "0.75", "0.5")

@@ -27,14 +27,14 @@ from keep_results import write_small
 from tidy import hinted, measure
 from tidy_forecast import PHASES, Traced, job_of, trace_traversal
 
-from halo.figures.hints.sweep_results import CYCLES, TIME, read_sweep
-from halo.layouts.replays import ReplayOptions, replay
-from halo.schema.layout import ReplayedLayout
-from halo.schema.sweep import SweepDocument, SweptTraversal
-from halo.settings import Settings, read_settings
-from halo.simulation import machine_text
-from halo.trials.bundled import find_bundled, prepare
-from halo.trials.runs.machine import processor
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import find_bundled, prepare
+from halo.measure.runs.machine import processor
+from halo.record.simulation import machine_text
+from halo.studies.hints.figures.sweep_results import CYCLES, TIME, read_sweep
+from halo.studies.hints.sweep_document import SweepDocument, SweptTraversal
+from halo.studies.layouts.document import ReplayedLayout
+from halo.studies.layouts.replays import ReplayOptions, replay
 
 MACHINE = "miucin"
 INPUTS = {

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from tidy_forecast import PHASES, job_of, trace_traversal
 
-from halo.layouts.replays import ReplayOptions, replay
-from halo.settings import read_settings
-from halo.simulation import machine_text
+from halo.base.settings import read_settings
+from halo.record.simulation import machine_text
+from halo.studies.layouts.replays import ReplayOptions, replay
 
 NAME = "rbtree"
 INPUT = ("800000", "400000", "100000", "1")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.settings import Settings
+from halo.base.settings import Settings
 
 
 @dataclass(frozen=True)

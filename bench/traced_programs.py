@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.settings import Settings
+from halo.base.settings import Settings
 
 sys.path.insert(0, str(Path(__file__).parent / "inputs"))
 from common import generator

@@ -19,9 +19,9 @@ from pathlib import Path
 from interleaved import Configuration, measure
 from traced_build import CLANG, GCC, build, wrappers
 
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled
-from halo.trials.statistics import Ratio, Summary, ratio, summarize
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import find_bundled
+from halo.measure.statistics import Ratio, Summary, ratio, summarize
 
 PROGRAMS = ("rbtree", "hospital")
 MEMORY = Path("/dev/shm")

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from soak import digests
 from untuned_programs import PROGRAMS, Missing, Program, Work
 
-from halo.settings import Settings, read_settings
+from halo.base.settings import Settings, read_settings
 
 NATIVE, RECORDED = "native", "recorded"
 

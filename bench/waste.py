@@ -24,12 +24,12 @@ from typing import Any
 from arena_memory import Watch, watch
 from evidence import halo as run_halo
 
-from halo.profile import read_profile
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import Bundled, find_bundled, list_plain, prepare
-from halo.trials.candidates import make_plans
-from halo.trials.deep.choice import choose_variants
-from halo.trials.runs.job import Job
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import Bundled, find_bundled, list_plain, prepare
+from halo.measure.candidates import make_plans
+from halo.measure.deep.choice import choose_variants
+from halo.measure.runs.job import Job
+from halo.record.profile import read_profile
 
 STRATEGIES = ("halo", "dense", "one-pool", "dense-by-size")
 MAX_WASTE = 0.10  # of live bytes

@@ -24,11 +24,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-from halo.locality.results import LocalProgram, read_localities
-from halo.locality.table import MAX_VARIANCE
-from halo.schema.caches.locality import Locality, RandomPages, SampledObjects, WatchCounts
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import find_bundled, prepare
+from halo.studies.pollution.locality.document import (
+    Locality,
+    RandomPages,
+    SampledObjects,
+    WatchCounts,
+)
+from halo.studies.pollution.locality.results import LocalProgram, read_localities
+from halo.studies.pollution.locality.table import MAX_VARIANCE
 
 MACHINE = "e7420"
 DRAWS = 1_000_000

@@ -20,9 +20,9 @@ from pathlib import Path
 
 from watch_overhead import CACHE, plan_for
 
-from halo.process.allocators import find_allocator, under_plan
-from halo.process.watch import Watch
-from halo.settings import Settings, read_settings
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import find_allocator, under_plan
+from halo.binary.process.watch import Watch
 
 MAX_GROWTH = 100
 TABLE = 4 << 20  # bytes

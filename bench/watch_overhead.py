@@ -21,11 +21,11 @@ from pathlib import Path
 from evidence import halo
 from interleaved import Configuration, measure
 
-from halo.process.allocators import find_allocator, under_plan
-from halo.process.watch import Watch
-from halo.recording.parts import MAX_TRACED
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import find_bundled, prepare
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.allocators import find_allocator, under_plan
+from halo.binary.process.watch import Watch
+from halo.measure.bundled import find_bundled, prepare
+from halo.record.parts import MAX_TRACED
 
 MACHINE = "e7420"
 CACHE = 8 << 20

@@ -25,12 +25,12 @@ from debian_source import SourceFetcher
 from projects import PROJECTS, Project, build, shell
 from traced_build import CLANG
 
+from halo.base.settings import Settings, read_settings
+from halo.measure.bundled import list_bundled, prepare
 from halo.plan import PlanGroup, drawing_plan
 from halo.plan.compact import encode
 from halo.plan.layout import MAX_OBJECT_LIMIT, REUSE_NEWEST_FIRST
 from halo.plan.model import Spans
-from halo.settings import Settings, read_settings
-from halo.trials.bundled import list_bundled, prepare
 
 LIBXSLT = Project(
     "libxslt",

@@ -6,7 +6,7 @@
 
 #include "trace/synthetic_sections.h"
 #include "trace/synthetic_trace.h"
-#include "trace/tools/synthetic_events.h"
+#include "tracing/format/tools/synthetic_events.h"
 
 namespace halo::fuzz {
 namespace {

@@ -8,10 +8,10 @@
 #include "fuzz/bytes.h"
 #include "fuzz/finding.h"
 #include "fuzz/trace_maker.h"
-#include "trace/site_table.h"
 #include "trace/synthetic_sections.h"
 #include "trace/synthetic_trace.h"
-#include "trace/trace_reader.h"
+#include "tracing/format/site_table.h"
+#include "tracing/format/trace_reader.h"
 
 namespace halo::fuzz {
 namespace {

@@ -7,7 +7,7 @@ import sys
 def main() -> int:
     """As the launchers do, blocks the signals that end halo while its modules are imported."""
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-    from halo.cli import main as run
+    from halo.cli.main import main as run
 
     return run()
 

@@ -1,7 +1,7 @@
 """Writes usage lines and option tables into docs/cli.md, from the parser of the command line.
 
 generate_cli_reference.py [--check]: with --check, exit status 1 if the page is not what it would
-write. The page marks what is generated, in the order of `halo/commands/__init__.py`:
+write. The page marks what is generated, in the order of `halo/cli/__init__.py`:
 `<!-- generated: halo COMMAND -->` to `<!-- end -->`; `halo` alone is the list of commands.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-from halo.commands.registry import Command, every_command  # noqa: E402
+from halo.cli.registry import Command, every_command  # noqa: E402
 
 PAGE = REPOSITORY / "docs" / "cli.md"
 REGION = re.compile(r"(<!-- generated: (halo[^>]*?) -->\n).*?(<!-- end -->\n)", re.DOTALL)

@@ -15,11 +15,11 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 OUTPUTS = {
     "src/plan/format.h": "halo/plan/layout.py",
-    "src/trace/frames.h": "halo/tracing/frames.py",
-    "src/layout/layout_format.h": "halo/layouts/layout_format.py",
-    "src/trace_tool/column_blocks.h": "halo/analyses/column_blocks.py",
-    "src/simulator/latencies.h": "halo/simulation/latencies.py",
-    "src/corun/stream_format.h": "halo/corun/stream_format.py",
+    "src/tracing/format/frames.h": "halo/studies/tracing/frames.py",
+    "src/studies/layouts/layout_format.h": "halo/studies/layouts/layout_format.py",
+    "src/tracing/tool/column_blocks.h": "halo/studies/tracing/analyses/column_blocks.py",
+    "src/simulator/latencies.h": "halo/record/simulation/latencies.py",
+    "src/studies/pollution/corun/stream_format.h": "halo/studies/pollution/corun/stream_format.py",
 }
 CODES = {"char": "s", "uint8_t": "B", "int8_t": "b", "uint16_t": "H", "int16_t": "h"}
 CODES |= {"uint32_t": "I", "int32_t": "i", "uint64_t": "Q", "int64_t": "q"}

@@ -1,4 +1,4 @@
-"""Writes docs/results-format.md from the types of halo/schema and the comments of their fields.
+"""Writes docs/results-format.md from the document types and the comments of their fields.
 
 generate_results_format.py [--check]: with --check, exit status 1 if it is not what it would write.
 """
@@ -20,24 +20,31 @@ from msgspec import inspect as types
 REPOSITORY = Path(__file__).resolve().parents[1]
 OUTPUT = REPOSITORY / "docs" / "results-format.md"
 MODULES = (
-    *("results", "summary", "trial", "aged"),
-    *(
-        "simulation",
-        "caches.conflicts",
-        "coverage",
-        "merge",
-        "layout",
-        "prediction",
-        "hints",
-        "sweep",
-    ),
-    *("caches.locality", "caches.corun", "caches.colours"),
-    *("analysis", "detection", "probe", "check", "doctor"),
+    "halo.base.schema.results",
+    "halo.base.schema.summary",
+    "halo.base.schema.trial",
+    "halo.base.schema.aged",
+    "halo.base.schema.simulation",
+    "halo.studies.conflicts.document",
+    "halo.studies.conflicts.coverage_document",
+    "halo.base.schema.merge",
+    "halo.studies.layouts.document",
+    "halo.studies.search.document",
+    "halo.studies.hints.document",
+    "halo.studies.hints.sweep_document",
+    "halo.studies.pollution.locality.document",
+    "halo.studies.pollution.corun.document",
+    "halo.studies.pollution.colours.document",
+    "halo.studies.tracing.document",
+    "halo.base.schema.detection",
+    "halo.base.schema.probe",
+    "halo.base.schema.check",
+    "halo.base.schema.doctor",
 )
 HEAD = """# The format of results
 
-`scripts/generate_results_format.py` writes this page from the types in `halo/schema`.
-halo writes and reads these types.
+`scripts/generate_results_format.py` writes this page from the types of documents, which halo
+writes and reads.
 
 A reader ignores keys that are not listed. It refuses a file of a newer version, a file without a
 key that is not optional, and a value of another kind. Times are in seconds, sizes in bytes.
@@ -121,7 +128,7 @@ def generate() -> str:
     sys.path.insert(0, str(REPOSITORY))
     lines = [HEAD]
     for name in MODULES:
-        module = importlib.import_module(f"halo.schema.{name}")
+        module = importlib.import_module(name)
         head, *more = (module.__doc__ or "").strip().split("\n\n")
         lines += [f"## {head.rstrip('.')}", "", *more]
         for document in documents(module):
@@ -134,7 +141,7 @@ def main() -> int:
     if OUTPUT.exists() and OUTPUT.read_text() == text:
         return 0
     if "--check" in sys.argv[1:]:
-        print(f"{OUTPUT.name} is not of the types in halo/schema; run: {Path(__file__).name}")
+        print(f"{OUTPUT.name} is not of the types of documents; run: {Path(__file__).name}")
         return 1
     OUTPUT.write_text(text)
     return 0

@@ -16,10 +16,10 @@ make_compilers() {
   make_launcher scripts/halo-cc.in "$1/halo-c++" -e "s|@VARIABLE@|HALO_CLANGXX|; s|@COMPILER@|clang++-19|; s|@LIBRARIES@|$2|"
 }
 
-# FOLDER REPAIR PACKAGES: what the package in a copy installed as FOLDER reads (halo/settings.py).
+# FOLDER REPAIR PACKAGES: what the package in a copy installed as FOLDER reads (halo/base/settings.py).
 # REPAIR and PACKAGES are the commands that bring missing parts, and a missing Python package.
 describe_installation() {
   local commit
-  commit=$(.venv/bin/python3 -c 'from halo import settings, version; print(version.commit_of(settings.read_settings()))')
+  commit=$(.venv/bin/python3 -c 'from halo.base import settings, version; print(version.commit_of(settings.read_settings()))')
   printf '{"commit": "%s", "repair": "%s", "packages": "%s"}\n' "$commit" "$2" "$3" >"$1/installation.json"
 }

@@ -18,7 +18,7 @@ stage() {
 
 checks() {
   stage lint scripts/lint.sh || return
-  stage tidy scripts/tidy.sh "$PWD/src/(runtime|interpose|native|plan|ranges|tidy|traps|frames|watch|watching)/" || return
+  stage tidy scripts/tidy.sh "$PWD/src/(base/ranges|plan|tidy|runtime|recorder/(wrappers|native)|studies/pollution/(traps|page_frames|monitor|live))/" || return
   stage native ctest --test-dir build -j "$(nproc)" --timeout 300 --output-on-failure --no-tests=ignore
 }
 

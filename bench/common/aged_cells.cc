@@ -13,8 +13,8 @@
 #include <cstdlib>
 
 #include "common/phase.h"
-#include "litter/litter.h"
-#include "litter/pages.h"
+#include "studies/litter/litter.h"
+#include "studies/litter/pages.h"
 
 namespace variant {
 namespace {

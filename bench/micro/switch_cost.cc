@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "frames/broker.h"
-#include "traps/traps.h"
+#include "studies/pollution/page_frames/broker.h"
+#include "studies/pollution/traps/traps.h"
 
 namespace {
 

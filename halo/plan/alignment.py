@@ -6,9 +6,15 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 
-from halo.alignment import Proof, prove_alignment, unproved
-from halo.profile import GENERATED_CODE, is_recorded, is_unlike, process_modules, recorded_program
-from halo.profile.model import Context, Profile
+from halo.binary.alignment import Proof, prove_alignment, unproved
+from halo.record.profile import (
+    GENERATED_CODE,
+    is_recorded,
+    is_unlike,
+    process_modules,
+    recorded_program,
+)
+from halo.record.profile.model import Context, Profile
 
 BY_SIZE = 0
 _ABI = 16

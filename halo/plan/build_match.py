@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.elf import ElfError, build_id_of
-from halo.elf.digest import digest_of
-from halo.errors import BadPlan
+from halo.base.errors import BadPlan
+from halo.binary.elf import ElfError, build_id_of
+from halo.binary.elf.digest import digest_of
 from halo.plan import Plan, read_plan
 from halo.plan.model import PlanModule
 from halo.plan.shared_functions import has_its_functions

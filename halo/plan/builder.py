@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 
-from halo.errors import BadInput
+from halo.base.errors import BadInput
 from halo.plan.alignment import BY_SIZE, Aligner, ProofSource, proof_of_program
 from halo.plan.callsites import CallSites, RuleSource, rule_from_file
 from halo.plan.digests import refuse_unlike, with_layout
@@ -42,9 +42,9 @@ from halo.plan.review.groups import NameSource, review_groups
 from halo.plan.review.ids import context_ids
 from halo.plan.selectors import make_selectors
 from halo.plan.trie import Draft, Limits, Trie, TrieBuilder, prune, rbp_to_restore
-from halo.profile import name_frames
-from halo.profile.model import Profile
-from halo.profile.recorded import recorded_program
+from halo.record.profile import name_frames
+from halo.record.profile.model import Profile
+from halo.record.profile.recorded import recorded_program
 
 _DEFAULT_MAX_OBJECT = 4096
 _REUSE = {"newest": REUSE_NEWEST_FIRST, "chunks": REUSE_WHOLE_CHUNKS}

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 
-from halo.elf import FrameRule, RuleKind, build_id_of, frame_rule
-from halo.elf.rules import NO_RULE
+from halo.binary.elf import FrameRule, RuleKind, build_id_of, frame_rule
+from halo.binary.elf.rules import NO_RULE
 from halo.plan.layout import MAX_STEP
-from halo.profile.model import DISTANCE_UNSEEN, DISTANCE_VARIED, Module, Profile
-from halo.profile.stacks import merge_distances
+from halo.record.profile.model import DISTANCE_UNSEEN, DISTANCE_VARIED, Module, Profile
+from halo.record.profile.stacks import merge_distances
 
 UNMATCHABLE = -1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from halo.plan.grouping import Grouping
-from halo.transfer import Carried
+from halo.record.transfer import Carried
 
 
 def carried_grouping(carried: Carried, old: Grouping) -> Grouping:

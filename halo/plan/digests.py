@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from halo.errors import BadInput
+from halo.base.errors import BadInput
 from halo.plan.model import PlanModule
-from halo.profile import digest_in, is_unlike
-from halo.profile.model import Module, Profile
+from halo.record.profile import digest_in, is_unlike
+from halo.record.profile.model import Module, Profile
 
 
 def refuse_unlike(profile: Profile) -> None:

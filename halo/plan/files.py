@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from halo.errors import BadInput, BadPlan
-from halo.files.atomic import write_atomically
-from halo.files.destination import file_behind
-from halo.files.kinds import PLAN, refuse_other
+from halo.base.errors import BadInput, BadPlan
+from halo.base.files.atomic import write_atomically
+from halo.base.files.destination import file_behind
+from halo.base.files.kinds import PLAN, refuse_other
 from halo.plan.compact import crc_of, decode, encode
 from halo.plan.model import FORMAT, Plan
 from halo.plan.review.form import review_of, review_text

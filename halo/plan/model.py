@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from halo.alignment.model import CheckedModule
+from halo.binary.alignment.model import CheckedModule
 from halo.plan.layout import (
     CHECKED_VERSION,
     DIGEST_VERSION,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, field, fields
 from typing import Any, TypeVar, get_type_hints
 
-from halo.errors import BadInput
+from halo.base.errors import BadInput
 
 _Options = TypeVar("_Options")
 REQUIRED: Any = MISSING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from halo.alignment.model import CheckedModule
+from halo.binary.alignment.model import CheckedModule
 from halo.plan.layout import RULE_END, VERDICT_FORWARD
 from halo.plan.model import Plan, PlanGroup, PlanModule, State
 

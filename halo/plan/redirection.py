@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection
 
-from halo.elf import why_not_redirected
+from halo.binary.elf import why_not_redirected
 from halo.plan.callsites import UNMATCHABLE, CallSites, is_as_recorded
-from halo.profile.model import Module
+from halo.record.profile.model import Module
 
 ObstacleSource = Callable[[Module, int], str]
 """The reason why the call with that return address cannot be redirected; empty if it can."""

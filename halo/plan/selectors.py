@@ -13,7 +13,7 @@ from halo.plan.model import Conjunction, PlanModule, PlanSite, SelectorReview, S
 from halo.plan.redirection import ObstacleSource, Redirection
 from halo.plan.review.ids import context_ids
 from halo.plan.selection import Usable, first_match, select
-from halo.profile.model import Profile
+from halo.record.profile.model import Profile
 
 
 class Selected(NamedTuple):

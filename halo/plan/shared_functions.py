@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from halo.elf import ElfError
-from halo.elf.image import ElfImage
-from halo.elf.symbol_table import table_of_section
+from halo.binary.elf import ElfError
+from halo.binary.elf.image import ElfImage
+from halo.binary.elf.symbol_table import table_of_section
 from halo.plan.model import Plan
 
 ENOUGH = 0.5  # share of the functions that another build has at least

@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from halo.elf import FrameRule, RuleKind
-from halo.elf.rules import NO_RULE
+from halo.binary.elf import FrameRule, RuleKind
+from halo.binary.elf.rules import NO_RULE
 from halo.plan.callsites import UNMATCHABLE, CallSites
 from halo.plan.layout import VERDICT_FORWARD, VERDICT_UNDECIDED
-from halo.profile.model import Profile
+from halo.record.profile.model import Profile
 
 ROOT = 0
 

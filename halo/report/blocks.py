@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from halo.base.schema.values import Cell
 from halo.report.bars import Bars
-from halo.schema.values import Cell
 
 MAX_ROWS = 200
 PLAIN = ("line", "offset", "bytes", "line_offset", "field_offset")

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halo.errors import BadInput
-from halo.files.kinds import PROFILE, kind_of
+from halo.base.errors import BadInput
+from halo.base.files.kinds import PROFILE, kind_of
+from halo.base.schema.document import Kind, is_of
 from halo.registry import DOCUMENTS, load
 from halo.report.findings import Findings
-from halo.schema.document import Kind, is_of
 
 Reader = Callable[[Path], Findings]
 

@@ -15,14 +15,14 @@ from enum import StrEnum
 from functools import cached_property
 from statistics import median
 
-from halo.results import Measurement
-from halo.results.metrics import clock_of, fastest_allocator
-from halo.schema.trial import Trial, Trials
-from halo.trials.candidates import NONE
-from halo.trials.placement import MIN_TRIALS, Answer
-from halo.trials.racing.gains import HALO, gain_of, peak_memory
-from halo.trials.racing.sequential import TWO_SIDED, Gain
-from halo.trials.statistics import summarize
+from halo.base.schema.trial import Trial, Trials
+from halo.measure.candidates import NONE
+from halo.measure.placement import MIN_TRIALS, Answer
+from halo.measure.racing.gains import HALO, gain_of, peak_memory
+from halo.measure.racing.sequential import TWO_SIDED, Gain
+from halo.measure.statistics import summarize
+from halo.report.results import Measurement
+from halo.report.results.metrics import clock_of, fastest_allocator
 
 
 class Kind(StrEnum):

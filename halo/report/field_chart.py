@@ -6,16 +6,16 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from halo.console.durations import seconds
+from halo.base.console.durations import seconds
+from halo.measure.placement import MIN_TRIALS
+from halo.measure.racing.clock import clock_name
+from halo.measure.results import left_out
 from halo.report import field
 from halo.report.bars import Axis, Tick, axis_over
 from halo.report.field import Entry, Group, Speed
 from halo.report.numbers import megabytes
-from halo.results import Measurement
-from halo.results.metrics import clock_of
-from halo.trials.placement import MIN_TRIALS
-from halo.trials.racing.clock import clock_name
-from halo.trials.results import left_out
+from halo.report.results import Measurement
+from halo.report.results.metrics import clock_of
 
 REACH = 0.5  # of the range of all values: how far a whisker may go beyond it
 MARGIN = 0.1  # of that, before the least value: the line of today is not at the edge

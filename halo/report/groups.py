@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from halo.base.schema.trial import Pool
 from halo.plan import GroupReview, Member, Plan
-from halo.profile.site_labels import distinct_labels
+from halo.record.profile.site_labels import distinct_labels
 from halo.report.numbers import megabytes, number, share
-from halo.results.pools import waste_of
-from halo.schema.trial import Pool
+from halo.report.results.pools import waste_of
 
 SHOWN_GROUPS = 12
 SHOWN_CONTEXTS = 8

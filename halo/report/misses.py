@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from halo.base.schema.simulation import Level, Misses, SimulatedMachine
+from halo.measure.racing.gains import HALO
 from halo.report.bars import Bars, Row, chart
 from halo.report.numbers import change, number
-from halo.results import Measurement
-from halo.results.graph import Graph
-from halo.results.metrics import fastest_allocator
-from halo.schema.simulation import Level, Misses, SimulatedMachine
-from halo.trials.racing.gains import HALO
+from halo.report.results import Measurement
+from halo.report.results.graph import Graph
+from halo.report.results.metrics import fastest_allocator
 
 WORST = 8
 KERNEL_EVENTS = frozenset({"page-faults"})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from halo.console import durations
-from halo.recording.progress import count
+from halo.base.console import durations
+from halo.record.progress import count
 
 MINUS = "−"
 

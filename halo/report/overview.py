@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from halo.report.bars import Bars, Row, chart
+from halo.report.results import Measurement
 from halo.report.verdict import Verdict
-from halo.results import Measurement
 
 
 def overview(measurements: Sequence[Measurement], verdicts: Sequence[Verdict]) -> Bars | None:

@@ -8,13 +8,13 @@ from importlib.resources import files
 import jinja2
 
 from halo import __version__
-from halo.figures.drawing.style import group_colour, text_on
+from halo.base.schema.results import Machine
+from halo.report.figures.drawing.style import group_colour, text_on
 from halo.report.findings import Findings
 from halo.report.overview import overview
+from halo.report.results import Measurement
 from halo.report.section import section
 from halo.report.verdict import judge
-from halo.results import Measurement
-from halo.schema.results import Machine
 
 
 def render_report(measurements: Sequence[Measurement], findings: Sequence[Findings] = ()) -> str:

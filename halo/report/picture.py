@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from halo.figures.drawing.arrangement import arrange, bend, ordered, thickness
-from halo.figures.drawing.style import GREY, group_colour
+from halo.report.figures.drawing.arrangement import arrange, bend, ordered, thickness
+from halo.report.figures.drawing.style import GREY, group_colour
 from halo.report.numbers import share
-from halo.results.graph import Graph, Node
+from halo.report.results.graph import Graph, Node
 
 RADIUS = 160.0
 HALF = 190

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from halo.results import Measurement
+from halo.report.results import Measurement
 
 
 def commands(measurement: Measurement) -> list[tuple[str, str]]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from halo.errors import HaloError
+from halo.base.errors import HaloError
+from halo.measure.racing.gains import HALO
 from halo.report import misses, repeat_commands
 from halo.report.field_chart import FieldChart, field_chart
 from halo.report.groups import GroupBlock, WasteLine, group_count, groups_of, waste_lines
 from halo.report.numbers import number, seconds
 from halo.report.picture import Picture, picture
+from halo.report.results import Measurement
+from halo.report.results.graph import Graph, Source, build_graph, source_of_folder
+from halo.report.results.pools import typical_pools
 from halo.report.verdict import Verdict
-from halo.results import Measurement
-from halo.results.graph import Graph, Source, build_graph, source_of_folder
-from halo.results.pools import typical_pools
-from halo.trials.racing.gains import HALO
 
 EDGES = 40
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from halo.results import Measurement
-from halo.results.metrics import fastest_allocator
-from halo.trials.placement import MIN_TRIALS, Answer
-from halo.trials.racing.gains import HALO
+from halo.measure.placement import MIN_TRIALS, Answer
+from halo.measure.racing.gains import HALO
+from halo.report.results import Measurement
+from halo.report.results.metrics import fastest_allocator
 
 GAIN, LOSS, NONE, UNCLEAR = "gain", "loss", "none", "unclear"
 

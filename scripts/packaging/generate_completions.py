@@ -16,8 +16,8 @@ sys.path.insert(0, str(REPOSITORY))
 
 import shtab  # noqa: E402
 
-from halo.cli import build_parser  # noqa: E402
-from halo.commands.registry import every_command  # noqa: E402
+from halo.cli.main import build_parser  # noqa: E402
+from halo.cli.registry import every_command  # noqa: E402
 
 FILES = {
     "bash": "bash-completion/completions/halo",

@@ -18,8 +18,8 @@ sys.path.insert(0, str(REPOSITORY))
 from argparse_manpage.manpage import Manpage  # noqa: E402
 
 from halo import __version__  # noqa: E402
-from halo.cli import build_parser  # noqa: E402
-from halo.commands.registry import GROUPS, Command, every_command  # noqa: E402
+from halo.cli.main import build_parser  # noqa: E402
+from halo.cli.registry import GROUPS, Command, every_command  # noqa: E402
 
 COMPILERS = {"halo-cc": "C", "halo-c++": "C++"}
 # The options that scripts/halo-cc.in reads: name, value, meaning.

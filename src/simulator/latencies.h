@@ -1,5 +1,5 @@
 // The costs of misses, in cycles beyond a hit in the first level (docs/simulator.md);
-// halo/simulation/latencies.py is generated from this file.
+// halo/record/simulation/latencies.py is generated from this file.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ranges/growing_range.h"
+#include "base/ranges/growing_range.h"
 #include "tidy/page.h"
 
 namespace halo::tidy {

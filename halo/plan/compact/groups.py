@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from halo.errors import BadPlan
+from halo.base.errors import BadPlan
 from halo.plan.layout import (
     GROUP_BY_SIZE,
     GROUP_CONFINED,
@@ -27,12 +27,7 @@ from halo.plan.layout import (
     RING_DENSITY,
     SPAN_VERSION,
 )
-from halo.plan.model import (
-    SPREAD,
-    PageLayout,
-    PlanGroup,
-    Spans,
-)
+from halo.plan.model import SPREAD, PageLayout, PlanGroup, Spans
 
 
 def group_flags(group: PlanGroup) -> tuple[int, int]:

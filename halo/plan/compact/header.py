@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import NamedTuple
 
-from halo.errors import BadPlan
+from halo.base.errors import BadPlan
 from halo.plan.layout import (
     CHECKED_MODULE,
     CHECKED_VERSION,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 from itertools import islice
 
-from halo.alignment.model import CheckedModule, Relaxation
-from halo.errors import BadPlan
+from halo.base.errors import BadPlan
+from halo.binary.alignment.model import CheckedModule, Relaxation
 from halo.plan.compact.groups import decode_group
 from halo.plan.compact.header import checked_header
 from halo.plan.compact.selectors import decode_selectors
@@ -25,10 +25,7 @@ from halo.plan.layout import (
     STATE,
     VERDICT_FORWARD,
 )
-from halo.plan.model import (
-    Plan,
-    PlanModule,
-)
+from halo.plan.model import Plan, PlanModule
 
 
 def decode(content: bytes, name: str) -> Plan:

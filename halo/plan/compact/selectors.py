@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from halo.errors import BadPlan
+from halo.base.errors import BadPlan
 from halo.plan.compact.header import Head
 from halo.plan.layout import (
     CALL_BYTES,
@@ -13,11 +13,7 @@ from halo.plan.layout import (
     SITE,
     SITE_IMMEDIATE,
 )
-from halo.plan.model import (
-    Conjunction,
-    PlanSite,
-    Selectors,
-)
+from halo.plan.model import Conjunction, PlanSite, Selectors
 
 
 def decode_selectors(sites: bytes, conjunctions: bytes, head: Head, name: str) -> Selectors | None:

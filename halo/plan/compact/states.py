@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from halo.errors import BadPlan
+from halo.base.errors import BadPlan
 from halo.plan.layout import (
     MAX_OFFSET,
     MAX_STEP,
@@ -15,9 +15,7 @@ from halo.plan.layout import (
     STATE_RESTORES_RBP,
     VERDICT_FORWARD,
 )
-from halo.plan.model import (
-    State,
-)
+from halo.plan.model import State
 
 
 def decode_states(content: bytes, modules: int, groups: int, name: str) -> tuple[State, ...]:

@@ -25,11 +25,7 @@ from halo.plan.layout import (
     STATE,
     STATE_RESTORES_RBP,
 )
-from halo.plan.model import (
-    Conjunction,
-    Plan,
-    PlanSite,
-)
+from halo.plan.model import Conjunction, Plan, PlanSite
 
 
 def encode(plan: Plan) -> bytes:

@@ -9,7 +9,7 @@ from itertools import islice
 from halo.plan.grouping import Group, Grouping
 from halo.plan.model import GroupReview, Member, Others
 from halo.plan.review.ids import context_ids
-from halo.profile import Profile, name_frames
+from halo.record.profile import Profile, name_frames
 
 DETAILED = 16
 """Contexts of a group that are described; the others are ids in the profile."""

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ranges/growing_range.h"
+#include "base/ranges/growing_range.h"
 #include "runtime/base/exported.h"
 #include "runtime/pages/huge_pages.h"
 #include "runtime/pages/page.h"

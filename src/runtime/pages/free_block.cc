@@ -1,7 +1,7 @@
 // The process's secret for encoding links.
 #include "runtime/pages/free_block.h"
 
-#include "ranges/kernel_random.h"
+#include "base/ranges/kernel_random.h"
 
 namespace halo::runtime {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ranges/growing_range.h"
+#include "base/ranges/growing_range.h"
 #include "runtime/heap/bounded_lock.h"
 #include "runtime/pages/page.h"
 #include "runtime/spans/reuse_ring.h"

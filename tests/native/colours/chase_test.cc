@@ -1,10 +1,10 @@
-#include "colours/chase.h"
+#include "studies/pollution/colours/chase.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "colours/page_choice.h"
+#include "studies/pollution/colours/page_choice.h"
 
 namespace halo::colours {
 namespace {

@@ -1,5 +1,5 @@
 // Words become objects, accesses, and a part.
-#include "consumer/process_recorder.h"
+#include "recorder/consumer/process_recorder.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

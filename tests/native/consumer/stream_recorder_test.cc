@@ -1,5 +1,5 @@
 // Records of streams become contexts, accesses, and a part.
-#include "consumer/stream_recorder.h"
+#include "recorder/consumer/stream_recorder.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "consumer/stream_reader.h"
+#include "recorder/consumer/stream_reader.h"
 #include "written_part.h"
 
 namespace halo::consumer {

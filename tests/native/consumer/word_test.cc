@@ -1,5 +1,5 @@
 // Words keep their fields.
-#include "channel/word.h"
+#include "recorder/channel/word.h"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 #include <set>
 #include <vector>
 
-#include "corun/learner.h"
-#include "corun/mapping.h"
-#include "corun/reuse_classes.h"
-#include "corun/watched_classes.h"
+#include "studies/pollution/corun/learner.h"
+#include "studies/pollution/corun/mapping.h"
+#include "studies/pollution/corun/reuse_classes.h"
+#include "studies/pollution/corun/watched_classes.h"
 #include "synthetic_program.h"
 
 namespace halo::corun {

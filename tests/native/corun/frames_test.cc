@@ -1,5 +1,5 @@
 // Colours of the frames of pages.
-#include "corun/frames.h"
+#include "studies/pollution/corun/frames.h"
 
 #include <gtest/gtest.h>
 

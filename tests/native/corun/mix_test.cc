@@ -1,5 +1,5 @@
 // One program alone is what the simulator says; several ones are merged by their clocks.
-#include "corun/mix.h"
+#include "studies/pollution/corun/mix.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "corun/mapping.h"
+#include "studies/pollution/corun/mapping.h"
 #include "synthetic_program.h"
 
 namespace halo::corun {

@@ -1,5 +1,5 @@
 // Contexts are confined if the program alone then misses less, and no others.
-#include "corun/selection.h"
+#include "studies/pollution/corun/selection.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Streams as files.
-#include "corun/stream.h"
+#include "studies/pollution/corun/stream.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "corun/stream_writer.h"
+#include "studies/pollution/corun/stream_writer.h"
 #include "synthetic_program.h"
 
 namespace halo::corun {

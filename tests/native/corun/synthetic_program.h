@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "corun/stream.h"
-#include "corun/stream_recorder.h"
 #include "simulator/hierarchy.h"
+#include "studies/pollution/corun/stream.h"
+#include "studies/pollution/corun/stream_recorder.h"
 
 namespace halo::corun {
 

@@ -1,6 +1,6 @@
 // The merge must order an access after its object's allocation and before its free, whatever each
 // thread had published when the round began.
-#include "events/epoch_merge.h"
+#include "recorder/events/epoch_merge.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "frames/board.h"
+#include "studies/pollution/page_frames/board.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "frames/broker.h"
+#include "studies/pollution/page_frames/broker.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

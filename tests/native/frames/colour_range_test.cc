@@ -1,4 +1,4 @@
-#include "frames/colour_range.h"
+#include "studies/pollution/page_frames/colour_range.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "frames/memory_left.h"
+#include "studies/pollution/page_frames/memory_left.h"
 
 #include <gtest/gtest.h>
 

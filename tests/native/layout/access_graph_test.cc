@@ -1,5 +1,5 @@
 // Access graphs against an obvious reference.
-#include "layout/access_graph.h"
+#include "studies/layouts/access_graph.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graphs.h"
-#include "layout/object_facts.h"
+#include "studies/layouts/object_facts.h"
 
 namespace halo::layout {
 namespace {

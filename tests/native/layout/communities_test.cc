@@ -1,5 +1,5 @@
 // Communities: planted ones are found, and modularity does not fall short of the best known.
-#include "layout/communities.h"
+#include "studies/layouts/communities.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graphs.h"
-#include "layout/tools/planted_graph.h"
+#include "studies/layouts/tools/planted_graph.h"
 
 namespace halo::layout {
 namespace {

@@ -1,4 +1,4 @@
-// Graphs for tests of src/layout.
+// Graphs for tests of src/studies/layouts.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "layout/access_graph.h"
+#include "studies/layouts/access_graph.h"
 
 namespace halo::layout {
 

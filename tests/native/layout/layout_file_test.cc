@@ -1,5 +1,5 @@
 // The layout file has every accessed object once, with the communities of each level.
-#include "layout/layout_file.h"
+#include "studies/layouts/layout_file.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/crc32.h"
-#include "layout/layout_format.h"
+#include "studies/layouts/layout_format.h"
 
 namespace halo::layout {
 namespace {

@@ -1,5 +1,5 @@
 // The text with the types of objects, and the order by type.
-#include "layout/object_types.h"
+#include "studies/layouts/object_types.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "layout/communities.h"
-#include "layout/object_facts.h"
-#include "layout/orders.h"
+#include "studies/layouts/communities.h"
+#include "studies/layouts/object_facts.h"
+#include "studies/layouts/orders.h"
 
 namespace halo::layout {
 namespace {

@@ -1,12 +1,12 @@
 // Orders of objects as text.
-#include "layout/order_file.h"
+#include "studies/layouts/order_file.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <string>
 
-#include "layout/communities.h"
+#include "studies/layouts/communities.h"
 
 namespace halo::layout {
 namespace {

@@ -1,5 +1,5 @@
 // Packed addresses: objects never overlap while both live, and keep the order.
-#include "layout/packing.h"
+#include "studies/layouts/packing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Replays that count a phase: what is before it only warms the caches.
-#include "layout/replay.h"
+#include "studies/layouts/replay.h"
 
 #include <gtest/gtest.h>
 

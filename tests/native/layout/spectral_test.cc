@@ -1,5 +1,5 @@
 // Spectral orders against shuffled paths and ladders, and against exact minimum linear arrangement.
-#include "layout/spectral.h"
+#include "studies/layouts/spectral.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Placement by keys in the model: Tidy's own heap with its accesses, and what it leaves where it
 // was.
-#include "layout/tidy_placement.h"
+#include "studies/layouts/tidy_placement.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "layout/object_keys.h"
-#include "layout/packing.h"
-#include "layout/tidy_replay.h"
+#include "studies/layouts/object_keys.h"
+#include "studies/layouts/packing.h"
+#include "studies/layouts/tidy_replay.h"
 #include "tidy/simulated_memory.h"
 
 namespace halo::layout {

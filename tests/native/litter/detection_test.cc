@@ -1,5 +1,5 @@
 // Counting, compared with a slow reference, from threads and forked processes; and the file.
-#include "litter/detection.h"
+#include "studies/litter/detection.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -16,8 +16,8 @@
 #include <sstream>
 #include <thread>
 
-#include "litter/distribution.h"
 #include "litter/sample.h"
+#include "studies/litter/distribution.h"
 
 namespace halo::litter {
 namespace {

@@ -1,5 +1,5 @@
 // The detector's file is read exactly, and refused with a sentence if it is damaged in any way.
-#include "litter/distribution.h"
+#include "studies/litter/distribution.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

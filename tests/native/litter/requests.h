@@ -1,4 +1,5 @@
-// Observes the requests of src/litter to malloc and the kernel, independently of its own report.
+// Observes the requests of src/studies/litter to malloc and the kernel, independently of its own
+// report.
 #pragma once
 
 #include <cstddef>

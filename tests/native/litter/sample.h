@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "litter/litter.h"
-#include "litter/size_classes.h"
+#include "studies/litter/litter.h"
+#include "studies/litter/size_classes.h"
 
 namespace halo::litter {
 

@@ -1,5 +1,5 @@
 // Exact stack distances against a plain set.
-#include "locality/distinct_lines.h"
+#include "studies/pollution/locality/distinct_lines.h"
 
 #include <gtest/gtest.h>
 

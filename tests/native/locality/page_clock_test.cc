@@ -1,5 +1,5 @@
 // The clock of pages against a list of its traps.
-#include "locality/page_clock.h"
+#include "studies/pollution/locality/page_clock.h"
 
 #include <gtest/gtest.h>
 

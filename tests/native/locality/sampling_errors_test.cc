@@ -1,5 +1,5 @@
 // How well sampled pages stand for their object.
-#include "locality/sampling_errors.h"
+#include "studies/pollution/locality/sampling_errors.h"
 
 #include <gtest/gtest.h>
 

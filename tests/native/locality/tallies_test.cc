@@ -1,5 +1,5 @@
 // Miss rates by page, object and context.
-#include "locality/tallies.h"
+#include "studies/pollution/locality/tallies.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The executable mappings of this process.
-#include "logging/code_map.h"
+#include "tracing/library/code_map.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "logging/elf_notes.h"
+#include "tracing/library/elf_notes.h"
 
 namespace halo::logging {
 namespace {

@@ -1,6 +1,6 @@
 // Producers and the consumer without a program: each event that enters the rings comes out once, in
 // order.
-#include "logging/emptying.h"
+#include "tracing/library/emptying.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "events/epoch_merge.h"
-#include "logging/producer.h"
+#include "recorder/events/epoch_merge.h"
+#include "tracing/library/producer.h"
 
 // Replaces the library's start code.
 namespace halo::logging {

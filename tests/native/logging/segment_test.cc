@@ -1,7 +1,7 @@
 // The arithmetic of cursors: whether they have a place, and how much room is behind it.
 #include <gtest/gtest.h>
 
-#include "logging/local.h"
+#include "tracing/library/local.h"
 
 namespace halo::logging {
 namespace {

@@ -1,5 +1,5 @@
 // JSON strings for any file names that the system allows.
-#include "logging/text.h"
+#include "tracing/library/text.h"
 
 #include <gtest/gtest.h>
 

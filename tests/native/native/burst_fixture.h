@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "native/burst/bursts.h"
+#include "recorder/native/burst/bursts.h"
 
 namespace halo::native {
 

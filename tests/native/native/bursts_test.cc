@@ -1,5 +1,5 @@
 // Code in bursts does what it does natively, and its accesses are recorded.
-#include "native/burst/bursts.h"
+#include "recorder/native/burst/bursts.h"
 
 #include <gtest/gtest.h>
 #include <setjmp.h>

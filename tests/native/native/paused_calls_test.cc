@@ -13,7 +13,7 @@
 #include <cerrno>
 
 #include "burst_fixture.h"
-#include "native/burst/burst_thread.h"
+#include "recorder/native/burst/burst_thread.h"
 
 namespace halo::native {
 namespace {

@@ -1,5 +1,5 @@
 // Walks find the frames that libgcc's unwinder finds.
-#include "native/walk/stack_walk.h"
+#include "recorder/native/walk/stack_walk.h"
 
 #include <alloca.h>
 #include <execinfo.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "native/walk/sent_stacks.h"
+#include "recorder/native/walk/sent_stacks.h"
 
 namespace halo::native {
 namespace {

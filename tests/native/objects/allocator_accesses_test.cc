@@ -1,5 +1,5 @@
 // The allocator's accesses go with the block.
-#include "objects/allocator_accesses.h"
+#include "recorder/objects/allocator_accesses.h"
 
 #include <gtest/gtest.h>
 

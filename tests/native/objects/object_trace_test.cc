@@ -14,8 +14,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "objects/trace_reader.h"
-#include "objects/trace_writer.h"
+#include "recorder/objects/trace_reader.h"
+#include "recorder/objects/trace_writer.h"
 
 namespace halo::objects {
 namespace {

@@ -1,5 +1,5 @@
 // The text of candidates.
-#include "predict/candidate.h"
+#include "studies/search/candidate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Stored traces, and their replay through the runtime's heaps.
-#include "predict/prediction.h"
+#include "studies/search/prediction.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -7,7 +7,7 @@
 
 #include <set>
 
-#include "layout/packing.h"
+#include "studies/layouts/packing.h"
 
 namespace halo::predict {
 namespace {

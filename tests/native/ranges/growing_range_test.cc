@@ -1,5 +1,5 @@
 // Growth in place, by many threads and next to foreign mappings.
-#include "ranges/growing_range.h"
+#include "base/ranges/growing_range.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

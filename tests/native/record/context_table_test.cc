@@ -1,5 +1,5 @@
 // Reduced stacks, built one call at a time, equal those of a simple reference.
-#include "record/context_table.h"
+#include "recorder/contexts/context_table.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-#include "record/code/live_code.h"
+#include "recorder/contexts/code/live_code.h"
 
 namespace halo::record {
 namespace {

@@ -1,5 +1,5 @@
 // The arguments of the processes that write parts.
-#include "record/options.h"
+#include "recorder/contexts/options.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

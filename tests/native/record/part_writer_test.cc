@@ -1,5 +1,5 @@
 // Parts that cannot be written.
-#include "record/output/part_writer.h"
+#include "recorder/contexts/output/part_writer.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // The shadow stack corrects itself, and keeps each of several stacks.
-#include "record/shadow_stack.h"
+#include "recorder/contexts/shadow_stack.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // The affinity queue alone; whole traces are compared with a reference in Python.
-#include "sinks/affinity_queue.h"
+#include "recorder/analysis/affinity_queue.h"
 
 #include <gtest/gtest.h>
 
-#include "sinks/object_table.h"
+#include "recorder/analysis/object_table.h"
 
 namespace halo::sinks {
 namespace {

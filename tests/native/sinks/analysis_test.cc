@@ -1,10 +1,10 @@
 // Addresses resolve to the live object there, or to none.
-#include "sinks/analysis.h"
+#include "recorder/analysis/analysis.h"
 
 #include <gtest/gtest.h>
 
-#include "sinks/shadow_map.h"
-#include "sinks/size_sketch.h"
+#include "recorder/analysis/shadow_map.h"
+#include "recorder/analysis/size_sketch.h"
 
 namespace halo::sinks {
 namespace {

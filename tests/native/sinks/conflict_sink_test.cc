@@ -1,5 +1,5 @@
 // Conflict edges and interference against literal references with lists.
-#include "sinks/conflicts/conflict_sink.h"
+#include "recorder/analysis/conflicts/conflict_sink.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <set>
 #include <tuple>
 
-#include "sinks/analysis.h"
+#include "recorder/analysis/analysis.h"
 
 namespace halo::sinks {
 namespace {

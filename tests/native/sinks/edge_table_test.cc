@@ -1,5 +1,5 @@
 // Weights of edges, and the error from their two estimates.
-#include "sinks/edge_table.h"
+#include "recorder/analysis/edge_table.h"
 
 #include <gtest/gtest.h>
 

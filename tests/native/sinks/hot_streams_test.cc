@@ -1,5 +1,5 @@
 // Hot data streams, compared with a slow reference on the sequence itself.
-#include "sinks/streams/hot_streams.h"
+#include "recorder/analysis/streams/hot_streams.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "random.h"
-#include "sinks/streams/co_allocation.h"
+#include "recorder/analysis/streams/co_allocation.h"
 
 namespace halo::sinks {
 namespace {

@@ -1,5 +1,5 @@
 // The code of a phase: its description, and its place in this process.
-#include "sinks/phase.h"
+#include "recorder/analysis/phase.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

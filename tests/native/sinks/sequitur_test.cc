@@ -1,5 +1,5 @@
 // SEQUITUR: its two constraints and lossless output, on worked examples and random sequences.
-#include "sinks/streams/sequitur.h"
+#include "recorder/analysis/streams/sequitur.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // The attribution of misses, compared with a hierarchy driven directly.
-#include "sinks/simulator_sink.h"
+#include "recorder/analysis/simulator_sink.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-#include "sinks/analysis.h"
+#include "recorder/analysis/analysis.h"
 
 namespace halo::sinks {
 namespace {

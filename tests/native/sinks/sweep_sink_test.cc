@@ -1,11 +1,11 @@
 // The sweep tells accesses to tracked objects from all others, and counts repeats as hits.
-#include "sinks/sweep_sink.h"
+#include "recorder/analysis/sweep_sink.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "sinks/analysis.h"
+#include "recorder/analysis/analysis.h"
 
 namespace halo::sinks {
 namespace {

@@ -1,5 +1,5 @@
 // Unpacking restores any packed events, and programs pack into few bytes.
-#include "trace/packing.h"
+#include "tracing/format/packing.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "trace/tools/synthetic_events.h"
+#include "tracing/format/tools/synthetic_events.h"
 
 namespace halo::trace {
 namespace {

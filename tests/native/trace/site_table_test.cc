@@ -1,6 +1,6 @@
 // Sites have the fields that the pass wrote, fields are named as in the source, and invalid
 // sections are refused.
-#include "trace/site_table.h"
+#include "tracing/format/site_table.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/site.h"
-#include "trace/site_table.h"
+#include "tracing/format/site.h"
+#include "tracing/format/site_table.h"
 
 namespace halo::trace {
 

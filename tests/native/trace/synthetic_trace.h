@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/trace_reader.h"
-#include "trace/trace_writer.h"
+#include "tracing/format/trace_reader.h"
+#include "tracing/format/trace_writer.h"
 
 namespace halo::trace {
 

@@ -1,12 +1,12 @@
 // A reader delivers all events before a cut, and refuses changed bytes.
-#include "trace/trace_reader.h"
+#include "tracing/format/trace_reader.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "trace/synthetic_trace.h"
-#include "trace/tools/synthetic_events.h"
+#include "tracing/format/tools/synthetic_events.h"
 
 namespace halo::trace {
 namespace {

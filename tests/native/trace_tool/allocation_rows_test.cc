@@ -1,5 +1,5 @@
 // Heap rows include the data of the events behind them.
-#include "trace_tool/allocation_rows.h"
+#include "tracing/tool/allocation_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Objects of any size are found at each of their bytes, and at no other address.
-#include "trace_tool/heap_objects.h"
+#include "tracing/tool/heap_objects.h"
 
 #include <gtest/gtest.h>
 

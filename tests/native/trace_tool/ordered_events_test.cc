@@ -1,5 +1,5 @@
 // Events of a stored trace come out in the order that the recorder's rings would have produced.
-#include "trace_tool/ordered_events.h"
+#include "tracing/tool/ordered_events.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A trace's events lead to the same contexts as in a simple reference.
-#include "trace_tool/profiler.h"
+#include "tracing/tool/profiler.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

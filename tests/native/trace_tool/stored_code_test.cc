@@ -1,5 +1,5 @@
 // Which mapping each address has, as the trace lists them and its modules add to them.
-#include "trace_tool/stored_code.h"
+#include "tracing/tool/stored_code.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/trace_reader.h"
+#include "tracing/format/trace_reader.h"
 
 namespace {
 

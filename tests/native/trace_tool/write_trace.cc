@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/packing.h"
-#include "trace/trace_writer.h"
+#include "tracing/format/packing.h"
+#include "tracing/format/trace_writer.h"
 
 namespace {
 

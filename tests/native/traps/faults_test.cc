@@ -12,7 +12,7 @@
 
 #include "pages.h"
 #include "server.h"
-#include "traps/mappings.h"
+#include "studies/pollution/traps/mappings.h"
 
 namespace halo::traps {
 namespace {

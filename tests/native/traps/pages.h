@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "traps/traps.h"
+#include "studies/pollution/traps/traps.h"
 
 namespace halo::traps {
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "traps/traps.h"
+#include "studies/pollution/traps/traps.h"
 
 namespace halo::traps {
 

@@ -1,4 +1,4 @@
-#include "traps/traps.h"
+#include "studies/pollution/traps/traps.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Bursts: all accesses at first, then a falling share with rising weights.
-#include "valgrind/bursts.h"
+#include "recorder/valgrind/bursts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How the watch judges objects.
-#include "watch/monitor.h"
+#include "studies/pollution/monitor/monitor.h"
 
 #include <gtest/gtest.h>
 

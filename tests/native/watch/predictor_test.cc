@@ -1,5 +1,5 @@
 // Predictions by context.
-#include "watch/predictor.h"
+#include "studies/pollution/monitor/predictor.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The choice of sampled pages.
-#include "watch/sampled_pages.h"
+#include "studies/pollution/monitor/sampled_pages.h"
 
 #include <gtest/gtest.h>
 

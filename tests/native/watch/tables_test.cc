@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "watch/deadlines.h"
-#include "watch/number_map.h"
+#include "studies/pollution/monitor/deadlines.h"
+#include "studies/pollution/monitor/number_map.h"
 
 namespace halo::watch {
 namespace {

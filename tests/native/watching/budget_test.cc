@@ -1,4 +1,4 @@
-#include "watching/budget.h"
+#include "studies/pollution/live/budget.h"
 
 #include <gtest/gtest.h>
 

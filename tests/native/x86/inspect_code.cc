@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "x86/instruction.h"
+#include "base/x86/instruction.h"
 
 int main() {
   std::ios::sync_with_stdio(false);

@@ -1,5 +1,5 @@
 // The decoder, on encodings as gcc, clang and objdump write them.
-#include "x86/instruction.h"
+#include "base/x86/instruction.h"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <map>
 #include <mutex>
 
-#include "trace/hooks.h"
-#include "trace/logged.h"
-#include "trace/site.h"
+#include "tracing/format/hooks.h"
+#include "tracing/format/logged.h"
+#include "tracing/format/site.h"
 
 using halo::trace::FieldNote;
 using halo::trace::ModuleNote;

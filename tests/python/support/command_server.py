@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 
 import halo
-from halo.cli import main
+from halo.cli.main import main
 
 LONGEST = 1 << 18  # bytes of a request
 # What takes long to load and few commands need, and what starts threads, which forks lack.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from halo.corun import stream_format as layout
+from halo.studies.pollution.corun import stream_format as layout
 
 WORD = 8
 KEEP_ORDER = (  # of the lines in a set

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from halo.doctor import Case, Finding, Weight, examine_program
-from halo.process.target import locate_target
-from halo.settings import read_settings
+from halo.base.settings import read_settings
+from halo.binary.process.target import locate_target
+from halo.ship.doctor import Case, Finding, Weight, examine_program
 from support.command import BUILD, compile_c
 
 ALLOCATES = """

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from halo.settings import read_settings
+from halo.base.settings import read_settings
 
 SETTINGS = read_settings()
 CC = str(SETTINGS.repository / "bin" / "halo-cc")

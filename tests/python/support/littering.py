@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from halo.process.allocators import baseline_allocators, preload
+from halo.binary.process.allocators import baseline_allocators, preload
 from support.command import BUILD, Outcome
 
 DETECTOR = BUILD / "lib" / "libhalo-detector.so"

@@ -8,7 +8,7 @@ from halo.plan import write_plan
 from halo.plan.builder import build_plan
 from halo.plan.grouping import Group, Grouping
 from halo.plan.model import Spans
-from halo.profile import Profile, name_frames, read_profile
+from halo.record.profile import Profile, name_frames, read_profile
 from support.command import halo
 
 LARGE = 65536

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from iced_x86 import Decoder
 
-from halo.alignment import prove_alignment
-from halo.alignment.demands import demanding_codes, has_memory, unaligned_twin
-from halo.alignment.survey import Survey, survey_module
-from halo.elf import build_id_of
-from halo.elf.build_id import build_id_of as build_id
-from halo.elf.image import ElfImage
-from halo.profile.model import Module
+from halo.binary.alignment import prove_alignment
+from halo.binary.alignment.demands import demanding_codes, has_memory, unaligned_twin
+from halo.binary.alignment.survey import Survey, survey_module
+from halo.binary.elf import build_id_of
+from halo.binary.elf.build_id import build_id_of as build_id
+from halo.binary.elf.image import ElfImage
+from halo.record.profile.model import Module
 from support.command import BUILD, compile_c
 
 LIBC = Path("/lib/x86_64-linux-gnu/libc.so.6").resolve()

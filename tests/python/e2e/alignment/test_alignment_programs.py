@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.strategies.registry import STRATEGIES
+from halo.plan.strategies.registry import STRATEGIES
 from support.command import REPOSITORY, halo
 from support.planned import run_planned
 

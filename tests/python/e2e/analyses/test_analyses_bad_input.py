@@ -10,11 +10,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from halo.analyses import Request, find_analysis, open_folder, run_analysis
-from halo.analyses.engines.engine import memory_bytes
-from halo.analyses.schema import TABLES
-from halo.errors import BadInput
-from halo.tracing.part_files import write_file
+from halo.base.errors import BadInput
+from halo.studies.tracing.analyses import Request, find_analysis, open_folder, run_analysis
+from halo.studies.tracing.analyses.engines.engine import memory_bytes
+from halo.studies.tracing.analyses.schema import TABLES
+from halo.studies.tracing.part_files import write_file
 from support.command import REPOSITORY, Outcome, halo
 from support.samples.trace import SampleTrace, scan_of_wide_structures, write_part
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.analyses import ANALYSES
+from halo.studies.tracing.analyses import ANALYSES
 from support.command import halo
 from support.samples.trace import MACHINE, scan_of_wide_structures
 

@@ -10,13 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from halo.analyses import ANALYSES, Analysis, Filters, Request, TraceFolder, run_analysis
-from halo.analyses.documents import csv_text
-from halo.analyses.engines.duckdb import DuckDbEngine
-from halo.analyses.engines.spark import SparkEngine
-from halo.analyses.engines.spark_live import follow
-from halo.analyses.engines.spark_session import start_session
-from halo.analyses.runner import Answer, sources_of
+from halo.studies.tracing.analyses import (
+    ANALYSES,
+    Analysis,
+    Filters,
+    Request,
+    TraceFolder,
+    run_analysis,
+)
+from halo.studies.tracing.analyses.documents import csv_text
+from halo.studies.tracing.analyses.engines.duckdb import DuckDbEngine
+from halo.studies.tracing.analyses.engines.spark import SparkEngine
+from halo.studies.tracing.analyses.engines.spark_live import follow
+from halo.studies.tracing.analyses.engines.spark_session import start_session
+from halo.studies.tracing.analyses.runner import Answer, sources_of
 from support.samples.trace import SampleTrace
 
 

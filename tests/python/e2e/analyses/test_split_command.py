@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from halo.analyses import Request, find_analysis, open_folder, run_analysis
-from halo.analyses.split.analysis import split_of
-from halo.analyses.split.split import SplitResult
+from halo.studies.tracing.analyses import Request, find_analysis, open_folder, run_analysis
+from halo.studies.tracing.analyses.split.analysis import split_of
+from halo.studies.tracing.analyses.split.split import SplitResult
 from support.command import halo
 from support.refusals import BAD_INPUT, USAGE, check
 from support.samples.split import ARC_USES, NODE_USES, arcs_and_nodes, document, use

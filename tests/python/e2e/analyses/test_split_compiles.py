@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import subprocess
 
-from halo.analyses.split.text import declare
-from halo.analyses.split.types import DeclaredClass
+from halo.studies.tracing.analyses.split.text import declare
+from halo.studies.tracing.analyses.split.types import DeclaredClass
 from support.samples.split import arc, chosen, declared
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.settings import read_settings
-from halo.trials.bundled import Bundled, list_bundled
+from halo.base.settings import read_settings
+from halo.measure.bundled import Bundled, list_bundled
 from support.command import REPOSITORY
 
 PROGRAMS = [bundled for bundled in list_bundled(read_settings()) if bundled.package]

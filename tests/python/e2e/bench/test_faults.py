@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from halo.settings import read_settings
+from halo.base.settings import read_settings
 from support.command import REPOSITORY
 
 TINY = {

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import Context, Profile, name_frames, read_profile
-from halo.settings import read_settings
-from halo.trials.bundled import find_bundled, list_plain
+from halo.base.settings import read_settings
+from halo.measure.bundled import find_bundled, list_plain
+from halo.record.profile import Context, Profile, name_frames, read_profile
 from support.command import BUILD, halo
 from support.programs.workloads import MASK, WORKLOADS, Rng, mix64, numbers, output, run
 

@@ -242,7 +242,7 @@ def test_an_internal_error_is_one_line_with_a_hint(folder: Path) -> None:
     """A broken import stands for any internal error."""
     broken = folder / "broken" / "halo"
     shutil.copytree(REPOSITORY / "halo", broken)
-    (broken / "strategies" / "planning.py").write_text("raise RuntimeError('oh\\nno')\n")
+    (broken / "plan" / "strategies" / "planning.py").write_text("raise RuntimeError('oh\\nno')\n")
     arguments = ["plan", "x.profile"]
     environment = {"PYTHONPATH": str(broken.parent), "PYTHONDONTWRITEBYTECODE": "1"}
     refused(halo(*arguments, cwd=broken.parent, env=environment), 110, "HALO_DEBUG=1")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands.old_spellings import MOVED, current
-from halo.commands.registry import COMMANDS, GROUPS, Command, every_command
-from halo.figures.registry import FIGURES
+from halo.cli.old_spellings import MOVED, current
+from halo.cli.registry import COMMANDS, GROUPS, Command, every_command
 from halo.plan import describe_options
-from halo.strategies.factory import strategy_named
-from halo.strategies.registry import STRATEGIES
+from halo.plan.strategies.factory import strategy_named
+from halo.plan.strategies.registry import STRATEGIES
+from halo.report.figures.registry import FIGURES
 from support.command import REPOSITORY, compile_c, halo
 
 

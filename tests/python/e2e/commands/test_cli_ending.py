@@ -15,10 +15,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from halo.console.outcome import known
-from halo.errors import BadInput, HaloError, RecordingFailed, TrialFailed
-from halo.files.atomic import write_json
-from halo.files.scratch import scratch_folder
+from halo.base.console.outcome import known
+from halo.base.errors import BadInput, HaloError, RecordingFailed, TrialFailed
+from halo.base.files.atomic import write_json
+from halo.base.files.scratch import scratch_folder
 from support.command import compile_c, halo
 
 # It starts a child in a session of its own, says who they are, and would live for a minute.

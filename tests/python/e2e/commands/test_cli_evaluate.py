@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from halo.commands.shared.evaluation import bundled_subjects
-from halo.settings import read_settings
-from halo.simulation.cost import INSTRUCTIONS_A_CYCLE
+from halo.base.settings import read_settings
+from halo.cli.shared.evaluation import bundled_subjects
+from halo.record.simulation.cost import INSTRUCTIONS_A_CYCLE
 from support.command import BUILD, compile_c, halo
 
 RBTREE = str(BUILD / "bench" / "rbtree")

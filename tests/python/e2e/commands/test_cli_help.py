@@ -7,10 +7,10 @@ import shlex
 
 import pytest
 
-from halo.cli import build_parser, find_parser, split
-from halo.commands.old_spellings import MOVED, REPLACED
-from halo.commands.overview import EXAMPLES, START, sections
-from halo.commands.registry import COMMANDS, GROUPS, Command, every_command
+from halo.cli.main import build_parser, find_parser, split
+from halo.cli.old_spellings import MOVED, REPLACED
+from halo.cli.overview import EXAMPLES, START, sections
+from halo.cli.registry import COMMANDS, GROUPS, Command, every_command
 from support.command import halo
 
 EFFORT = "did you mean --effort thorough? See: halo"

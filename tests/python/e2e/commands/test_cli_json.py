@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.cli import build_parser
-from halo.commands.registry import every_command
+from halo.cli.main import build_parser
+from halo.cli.registry import every_command
 from support.command import compile_c, halo
 
 SOURCE = """

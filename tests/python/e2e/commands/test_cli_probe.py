@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.trials.probe import RANDOM, SINGLE, Answer
+from halo.measure.probe import RANDOM, SINGLE, Answer
 from support.command import BUILD, compile_c, halo
 
 

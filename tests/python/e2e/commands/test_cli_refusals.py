@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from halo.commands.shared.results import results_folder
-from halo.trials.runs.standard_input import ignored_input
+from halo.cli.shared.results import results_folder
+from halo.measure.runs.standard_input import ignored_input
 from support.command import BUILD, compile_c, halo
 
 # Prints what its first argument says, and ends with the status that its second argument says.

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands.shared.in_results import plan_argument, profile_argument
-from halo.errors import BadInput, BadProfile
+from halo.base.errors import BadInput, BadProfile
+from halo.cli.shared.in_results import plan_argument, profile_argument
 from support.command import compile_c, halo
 from support.programs.sources import LIST
 from support.samples.results import document, save

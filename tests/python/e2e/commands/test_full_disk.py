@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import BadInput
+from halo.base.errors import BadInput
+from halo.measure.candidates import make_plans
+from halo.measure.deep.choice import choose_variants
 from halo.plan import review_path
-from halo.trials.candidates import make_plans
-from halo.trials.deep.choice import choose_variants
 from support.command import Outcome, compile_c, halo
 from support.samples.plan import Sample
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.console.outcome import INTERRUPTED, status_of
+from halo.base.console.outcome import INTERRUPTED, status_of
 from support.command import REPOSITORY
 
 LAUNCHERS = ("scripts/halo.in", "scripts/installed.in", "scripts/packaging/debian/halo.in")
@@ -66,7 +66,7 @@ def test_a_command_and_its_program_have_the_signals_unblocked() -> None:
     done = subprocess.run(
         [
             *("/usr/bin/env", "--block-signal=HUP,INT,TERM", sys.executable, "-c"),
-            "import subprocess, sys; from halo.console.outcome import status_of;"
+            "import subprocess, sys; from halo.base.console.outcome import status_of;"
             f"sys.exit(status_of(lambda: subprocess.call([sys.executable, '-c', {show!r}]), True))",
         ],
         cwd=REPOSITORY,
@@ -79,7 +79,7 @@ def test_a_command_and_its_program_have_the_signals_unblocked() -> None:
 
 BLOCKED = """
 import os, signal, sys
-from halo.console.outcome import status_of
+from halo.base.console.outcome import status_of
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
 os.kill(os.getpid(), signal.SIGINT)
 status = status_of(lambda: print("the command ran") or 0, True)

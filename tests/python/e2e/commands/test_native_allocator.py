@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.doctor.native import native_allocator
-from halo.process.allocators import GLIBC_ALONE, Allocator, baseline_allocators
+from halo.binary.process.allocators import GLIBC_ALONE, Allocator, baseline_allocators
+from halo.ship.doctor.native import native_allocator
 from support.command import compile_c, halo
 from support.doctor import ALLOCATES, JEMALLOC, LIBRARIES, library, linked
 

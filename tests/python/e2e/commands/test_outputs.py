@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import BadInput
-from halo.files.atomic import write_atomically
+from halo.base.errors import BadInput
+from halo.base.files.atomic import write_atomically
 from support.command import halo
 from support.programs.tracing import program
 
@@ -84,7 +84,7 @@ def test_standard_output_stays_the_file_that_the_shell_has_opened(
     tmp_path: Path, name: str
 ) -> None:
     code = (
-        "import sys; from halo.files.atomic import write_atomically;"
+        "import sys; from halo.base.files.atomic import write_atomically;"
         f"write_atomically({name!r}, b'one\\n'); print('two')"
     )
     with (tmp_path / "out").open("wb") as out:

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halo.corun.mixes_file import MixesFile
-from halo.schema.caches.corun import CorunDocument
-from halo.settings import read_settings
+from halo.base.settings import read_settings
+from halo.studies.pollution.corun.document import CorunDocument
+from halo.studies.pollution.corun.mixes_file import MixesFile
 from support.command import BUILD, REPOSITORY, compile_c, halo
 from support.refusals import BAD_INPUT, USAGE, check, refused
 

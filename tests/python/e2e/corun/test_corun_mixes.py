@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.simulation import machine_text
+from halo.record.simulation import machine_text
 from support import corun_reference
 from support.command import BUILD, halo
 

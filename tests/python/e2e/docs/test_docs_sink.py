@@ -9,24 +9,37 @@ from pathlib import Path
 
 import pytest
 
-from halo.process.target import Target
-from halo.profile import merge, merge_parts, read_profile, reader, write_profile, writer
-from halo.profile.sections.counts import Counts
-from halo.profile.sections.registry import SECTIONS
-from halo.recording.parts import Limits, workspace
-from halo.recording.producer import Job
-from halo.recording.run import record
-from halo.recording.valgrind import ValgrindProducer
-from halo.settings import Settings, read_settings
+from halo.base.settings import Settings, read_settings
+from halo.binary.process.target import Target
+from halo.record.parts import Limits, workspace
+from halo.record.producer import Job
+from halo.record.profile import merge, merge_parts, read_profile, reader, write_profile, writer
+from halo.record.profile.sections.counts import Counts
+from halo.record.profile.sections.registry import SECTIONS
+from halo.record.run import record
+from halo.record.valgrind import ValgrindProducer
 from support.command import REPOSITORY, compile_c
 
 # The sources that depend on the list of sinks, as one.
 CONSUMER = "\n".join(
     f'#include "{name}.cc"'
     for name in (
-        *("sinks/analysis", "sinks/parameters", "record/options", "record/output/part_writer"),
-        *("consumer/process_part", "consumer/process_recorder", "consumer/channel_process"),
-        *("consumer/stream_recorder", "consumer/stream_process", "consumer/main"),
+        *(
+            "recorder/analysis/analysis",
+            "recorder/analysis/parameters",
+            "recorder/contexts/options",
+            "recorder/contexts/output/part_writer",
+        ),
+        *(
+            "recorder/consumer/process_part",
+            "recorder/consumer/process_recorder",
+            "recorder/consumer/channel_process",
+        ),
+        *(
+            "recorder/consumer/stream_recorder",
+            "recorder/consumer/stream_process",
+            "recorder/consumer/main",
+        ),
     )
 )
 ACCESSES = """
@@ -49,12 +62,12 @@ def documented_sink() -> str:
 
 def build_with_sink(settings: Settings, folder: Path) -> Settings:
     """A build whose consumer has the documented sink, too."""
-    headers, libraries = folder / "headers" / "sinks", settings.build / "lib"
+    headers, libraries = folder / "headers" / "recorder" / "analysis", settings.build / "lib"
     headers.mkdir(parents=True)
     (headers / "access_size_sink.h").write_text(documented_sink())
-    sinks = (REPOSITORY / "src" / "sinks" / "sink_list.h").read_text()
+    sinks = (REPOSITORY / "src" / "recorder" / "analysis" / "sink_list.h").read_text()
     sinks = sinks.replace(
-        "#include <tuple>\n", '#include <tuple>\n#include "sinks/access_size_sink.h"\n'
+        "#include <tuple>\n", '#include <tuple>\n#include "recorder/analysis/access_size_sink.h"\n'
     )
     (headers / "sink_list.h").write_text(
         re.sub(r"(using SinkList =\s*SinkTypes<[^>]*)>", r"\1, AccessSizeSink>", sinks)
@@ -65,7 +78,7 @@ def build_with_sink(settings: Settings, folder: Path) -> Settings:
         str(libraries / f"libhalo-{name}.a")
         for name in ("consumer-core", "record-core", "sinks", "objects", "simulator")
     ]
-    command = ["c++", "-std=gnu++20", f"-I{headers.parent}", f"-I{REPOSITORY / 'src'}"]
+    command = ["c++", "-std=gnu++20", f"-I{headers.parents[1]}", f"-I{REPOSITORY / 'src'}"]
     command += ["-x", "c++", "-", "-x", "none", *archives]
     command += ["-lzstd", "-pthread", "-o", str(folder / "bin" / "halo-consumer")]
     subprocess.run(command, input=CONSUMER, text=True, check=True, capture_output=True)

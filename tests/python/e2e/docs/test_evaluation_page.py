@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from evaluation_data import unpack
 
-from halo.figures.base import Options
-from halo.figures.registry import find_figure
+from halo.report.figures.base import Options
+from halo.report.figures.registry import find_figure
 from support.command import REPOSITORY
 
 PAGES = REPOSITORY / "docs" / "evaluation"

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halo.doctor.check import State
-from halo.doctor.checks import _counters
-from halo.schema.doctor import DoctorDocument
+from halo.base.schema.doctor import DoctorDocument
+from halo.ship.doctor.check import State
+from halo.ship.doctor.checks import _counters
 from support.command import compile_c, halo
 
 

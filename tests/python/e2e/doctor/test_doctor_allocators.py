@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.doctor import Weight
-from halo.process.allocators import find_allocator
+from halo.binary.process.allocators import find_allocator
+from halo.ship.doctor import Weight
 from support.command import BUILD, compile_c
 from support.doctor import (
     ALLOCATES,

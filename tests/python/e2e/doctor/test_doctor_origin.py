@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from halo.doctor.loader import ask_loader
-from halo.doctor.opened_libraries import deep_binders
-from halo.process.target import Target, examine
-from halo.settings import read_settings
-from halo.tracing.run import LIBRARY, check_instrumented
-from halo.trials.runs.recorder_time import code_bytes
+from halo.base.settings import read_settings
+from halo.binary.process.target import Target, examine
+from halo.measure.runs.recorder_time import code_bytes
+from halo.ship.doctor.loader import ask_loader
+from halo.ship.doctor.opened_libraries import deep_binders
+from halo.studies.tracing.run import LIBRARY, check_instrumented
 from support.command import compile_c
 from support.doctor import ALLOCATES, library, needing, the, unusual
 from support.doctor import examine as findings_of

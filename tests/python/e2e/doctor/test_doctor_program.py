@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from halo.doctor import Case, Weight, examine_program, plan_fit
-from halo.doctor.plan_fit import first_level_way
-from halo.elf import build_id_of
-from halo.errors import BadPlan, CannotRun, Unsuitable
+from halo.base.errors import BadPlan, CannotRun, Unsuitable
+from halo.base.settings import read_settings
+from halo.binary.elf import build_id_of
+from halo.binary.process.target import locate_target
 from halo.plan import VERDICT_FORWARD, Plan, PlanGroup, PlanModule, State, write_plan
 from halo.plan.model import PageLayout
-from halo.process.target import locate_target
-from halo.settings import read_settings
+from halo.ship.doctor import Case, Weight, examine_program, plan_fit
+from halo.ship.doctor.plan_fit import first_level_way
 from support.command import LOADER, compile_c, halo
 from support.doctor import (
     ALLOCATES,

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from halo.doctor import Finding, Weight
-from halo.doctor.trial_run import examine_run
-from halo.process.target import locate_target
-from halo.settings import read_settings
+from halo.base.settings import read_settings
+from halo.binary.process.target import locate_target
+from halo.ship.doctor import Finding, Weight
+from halo.ship.doctor.trial_run import examine_run
 from support.command import compile_c, halo
 from support.planned import compile_program, make_plan
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from halo.doctor import Case, Weight, examine_program
-from halo.errors import Unsuitable
-from halo.process.scripts import Found, ScriptCall, call_of_script
-from halo.process.target import find_target, locate_target
-from halo.settings import read_settings
+from halo.base.errors import Unsuitable
+from halo.base.settings import read_settings
+from halo.binary.process.scripts import Found, ScriptCall, call_of_script
+from halo.binary.process.target import find_target, locate_target
+from halo.ship.doctor import Case, Weight, examine_program
 from support.command import halo
 from support.doctor import the
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.elf import (
+from halo.binary.elf import (
     ElfError,
     ElfImage,
     FrameRule,
@@ -21,8 +21,8 @@ from halo.elf import (
     survey,
     symbolize,
 )
-from halo.elf.frames import FrameTable
-from halo.elf.rules import rule_of_row
+from halo.binary.elf.frames import FrameTable
+from halo.binary.elf.rules import rule_of_row
 
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
 TARGETS = [

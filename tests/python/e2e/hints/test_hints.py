@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from halo.hints.run import HintOptions, Prepared, find_hints, prepare
-from halo.schema.hints import TypeHint
-from halo.settings import read_settings
+from halo.base.settings import read_settings
+from halo.studies.hints.document import TypeHint
+from halo.studies.hints.run import HintOptions, Prepared, find_hints, prepare
 from support.command import REPOSITORY, halo
 from support.traces import instrumented, rows, trace_of, write_trace
 
@@ -162,7 +162,7 @@ def test_without_scikit_learn_the_extra_is_named(tmp_path: Path) -> None:
     shadow = tmp_path / "sklearn.py"
     shadow.write_text("raise ImportError('no module')\n")
     starter = "import sys; sys.path.insert(0, sys.argv.pop(1)); sys.path.insert(0, sys.argv.pop(1))"
-    code = f"{starter}\nfrom halo.cli import main\nsys.exit(main())"
+    code = f"{starter}\nfrom halo.cli.main import main\nsys.exit(main())"
     python = REPOSITORY / ".venv" / "bin" / "python3"
     command = [str(python), "-I", "-c", code, str(REPOSITORY), str(tmp_path), "hints", "a.trace"]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import HaloError
-from halo.layouts.replays import ReplayOptions, replay
-from halo.schema.layout import ReplayedLayout
-from halo.settings import read_settings
+from halo.base.errors import HaloError
+from halo.base.settings import read_settings
+from halo.studies.layouts.document import ReplayedLayout
+from halo.studies.layouts.replays import ReplayOptions, replay
 from support.command import BUILD, halo
 
 PROGRAM = [str(BUILD / "bench" / "mesh-tidy-keys"), "60", "60", "5000", "1"]

@@ -10,16 +10,16 @@ from typing import Any
 import networkx
 import pytest
 
-from halo.layouts.replays import ReplayOptions, replay
-from halo.process.target import find_target
-from halo.profile import SIMULATION, merge_parts
-from halo.recording.llvm import profile_of
-from halo.recording.parts import Limits, workspace
-from halo.recording.producer import Job
-from halo.recording.registry import find_producer
-from halo.recording.run import record
-from halo.recording.sink_options import OBJECTS
-from halo.settings import read_settings
+from halo.base.settings import read_settings
+from halo.binary.process.target import find_target
+from halo.record.parts import Limits, workspace
+from halo.record.producer import Job
+from halo.record.profile import SIMULATION, merge_parts
+from halo.record.registry import find_producer
+from halo.record.run import record
+from halo.record.sink_options import OBJECTS
+from halo.studies.layouts.replays import ReplayOptions, replay
+from halo.studies.tracing.engine import profile_of
 from support.command import BUILD, Outcome, compile_c, halo
 from support.traces import instrumented, trace_of
 

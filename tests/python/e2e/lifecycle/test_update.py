@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import read_profile, write_profile
+from halo.record.profile import read_profile, write_profile
 from support.command import BUILD, Outcome, halo
 from support.programs.rebuilt import (
     LINES_ABOVE,

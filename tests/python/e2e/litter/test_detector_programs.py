@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from halo.process.allocators import Allocator
+from halo.binary.process.allocators import Allocator
 from support.littering import ALLOCATORS, HOSPITAL, PLAIN, counts_of, detect, run
 from support.planned import RUNTIME, Run, compile_program, make_plan, run_planned
 

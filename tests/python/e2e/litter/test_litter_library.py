@@ -47,7 +47,7 @@ def test_the_litterer_takes_no_names_of_the_program() -> None:
 
 PROGRAM = r"""
 #include <stdio.h>
-#include <litter/litter.h>
+#include <studies/litter/litter.h>
 int main(int argc, char **argv) {
   struct halo_litter_settings settings = {argv[argc - 1], 0.5, 2, 1, 1, 0};
   struct halo_litter_report report;

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from halo.process.allocators import Allocator
+from halo.binary.process.allocators import Allocator
 from support.command import Outcome, compile_c
 from support.littering import ALLOCATORS, HOSPITAL, LITTERER, detect, run
 from support.planned import RUNTIME, make_plan, run_planned

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from halo.locality.verdict import Answer
+from halo.studies.pollution.locality.verdict import Answer
 from support.command import BUILD, Outcome, compile_c, halo
 from support.locality.replay import Cache, rate, replay
 from support.locality.trace import Reader

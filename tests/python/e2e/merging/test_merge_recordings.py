@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import Profile, read_profile
+from halo.record.profile import Profile, read_profile
 from support.command import compile_c, halo
 
 SHAPES = r"""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import INPUTS, read_profile
+from halo.record.profile import INPUTS, read_profile
 from support.command import compile_c, halo
 from support.programs.sources import LIST
 from support.refusals import USAGE, check

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands.registry import every_command
+from halo.cli.registry import every_command
 from support.command import REPOSITORY, compile_c
 from support.programs.sources import LIST
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.process.allocators import KNOWN, find_allocator
+from halo.binary.process.allocators import KNOWN, find_allocator
 from support.hinted import (
     CC,
     CXX,

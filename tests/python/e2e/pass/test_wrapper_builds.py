@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.settings import read_settings
+from halo.base.settings import read_settings
 
 SETTINGS = read_settings()
 CC = str(SETTINGS.repository / "bin" / "halo-cc")

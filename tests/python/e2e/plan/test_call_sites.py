@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from halo.elf import ElfImage, why_not_redirected
+from halo.binary.elf import ElfImage, why_not_redirected
 from support.command import compile_c
 
 CALLS = r"""

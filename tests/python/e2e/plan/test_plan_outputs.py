@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import write_profile
+from halo.record.profile import write_profile
 from support.command import halo
 from support.samples.plan import Sample
 

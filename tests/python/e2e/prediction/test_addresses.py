@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from halo.prediction.placement import placement_of
-from halo.prediction.predictor import Sample, predictor
-from halo.process.allocators import find_allocator, under_plan
-from halo.profile import OBJECT_TRACE, read_profile
-from halo.settings import read_settings
-from halo.strategies.planning import make_plan, save_plan
+from halo.base.settings import read_settings
+from halo.binary.process.allocators import find_allocator, under_plan
+from halo.plan.strategies.planning import make_plan, save_plan
+from halo.record.profile import OBJECT_TRACE, read_profile
+from halo.studies.search.placement import placement_of
+from halo.studies.search.predictor import Sample, predictor
 from support.command import compile_c, halo
 
 ARENA = 0x3000_0000_0000  # where predictions have the arena

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from halo.errors import CannotRun, HaloError, Unsuitable
-from halo.process.target import examine, find_target
+from halo.base.errors import CannotRun, HaloError, Unsuitable
+from halo.binary.process.target import examine, find_target
 from support.command import compile_c
 
 MAIN = "int main(void) { return 0; }"

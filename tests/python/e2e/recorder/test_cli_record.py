@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import read_profile
+from halo.record.profile import read_profile
 from support.command import compile_c, halo
 from support.programs.sources import LIST
 from support.recordings import tells_only_its_file

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import CONFLICTS, Conflicts, read_profile
+from halo.record.profile import CONFLICTS, Conflicts, read_profile
 from support.command import compile_c, halo
 
 # Thirteen objects a way apart, used in turn: one more than a set of twelve ways holds; and a table

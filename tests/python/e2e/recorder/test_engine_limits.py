@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from halo.process.foreground import Ending
-from halo.process.target import find_target
-from halo.profile import read_profile
-from halo.recording import valgrind
-from halo.recording.parts import Limits, workspace
-from halo.recording.producer import EngineFailed
-from halo.recording.valgrind import ValgrindProducer, stack_options
-from halo.recording.valgrind_failures import fatal_cause, possible_cause
-from halo.settings import read_settings
-from halo.trials.runs.job import Job
-from halo.trials.runs.launcher import Launcher
-from halo.trials.runs.simulated_runs import run_recorder
+from halo.base.settings import read_settings
+from halo.binary.process.foreground import Ending
+from halo.binary.process.target import find_target
+from halo.measure.runs.job import Job
+from halo.measure.runs.launcher import Launcher
+from halo.measure.runs.simulated_runs import run_recorder
+from halo.record import valgrind
+from halo.record.parts import Limits, workspace
+from halo.record.producer import EngineFailed
+from halo.record.profile import read_profile
+from halo.record.valgrind import ValgrindProducer, stack_options
+from halo.record.valgrind_failures import fatal_cause, possible_cause
 from support.command import compile_c, halo
 from support.recordings import tells_only_its_file
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from halo.plan import read_plan
-from halo.profile import SAMPLING, Profile, read_profile
+from halo.record.profile import SAMPLING, Profile, read_profile
 from support.command import BUILD, compile_c, halo
 from support.recordings import tells_only_its_file
 

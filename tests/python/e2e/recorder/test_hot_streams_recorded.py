@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import HOT_STREAMS, Profile, read_profile
-from halo.strategies.factory import make_grouping
+from halo.plan.strategies.factory import make_grouping
+from halo.record.profile import HOT_STREAMS, Profile, read_profile
 from support.command import compile_c, halo
 from support.recordings import tells_only_its_file
 

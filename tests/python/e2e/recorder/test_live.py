@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import SAMPLING, Profile, read_profile
+from halo.record.profile import SAMPLING, Profile, read_profile
 from support.command import compile_c, halo
 
 HALO = (sys.executable, "-m", "halo")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import GENERATED_CODE, SAMPLING, Profile, Sampling, read_profile
-from halo.profile.sections.loaded import LOADED
+from halo.record.profile import GENERATED_CODE, SAMPLING, Profile, Sampling, read_profile
+from halo.record.profile.sections.loaded import LOADED
 from support.command import BUILD, compile_c, halo
 from support.recordings import tells_only_its_file, temporary_of
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from halo.profile import Profile, read_profile
+from halo.record.profile import Profile, read_profile
 from support.command import halo
 from support.recordings import tells_only_its_file
 from support.traces import instrumented, trace_of, write_trace

@@ -10,8 +10,8 @@ import pytest
 from iced_x86 import Code, Decoder, FlowControl, Instruction, Mnemonic, OpKind, Register
 from iced_x86 import MemorySizeExt as MemorySizes
 
-from halo.alignment.demands import demanding_codes, has_memory
-from halo.elf.image import ElfImage
+from halo.binary.alignment.demands import demanding_codes, has_memory
+from halo.binary.elf.image import ElfImage
 from support.command import BUILD
 
 INSPECT = BUILD / "bin" / "halo-inspect-code"

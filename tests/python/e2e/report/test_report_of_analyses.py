@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadInput
+from halo.base.errors import BadInput
 from halo.report import render_report
 from halo.report.documents import reader_of
-from halo.results import read_measurements
-from halo.results.analysis import COUNTED, read_analysis
+from halo.report.results import read_measurements
+from halo.studies.tracing.results import COUNTED, read_analysis
 from support.command import halo
 from support.refusals import BAD_INPUT, check
 from support.report_pages import CHROMIUM, PROBE, browse, checked, fives

@@ -13,20 +13,15 @@ from statistics import median
 import networkx
 import pytest
 
-from halo.elf import build_id_of
-from halo.errors import BadInput
-from halo.figures.base import Options
-from halo.figures.registry import find_figure
-from halo.profile import Module, name_frames
-from halo.results import read_measurement
-from halo.results.graph import build_graph, source_of_folder
-from halo.results.metrics import (
-    clock_of,
-    evaluate,
-    fastest_allocator,
-    parse_metric,
-)
-from halo.trials.racing.gains import gain_of
+from halo.base.errors import BadInput
+from halo.binary.elf import build_id_of
+from halo.measure.racing.gains import gain_of
+from halo.record.profile import Module, name_frames
+from halo.report.figures.base import Options
+from halo.report.figures.registry import find_figure
+from halo.report.results import read_measurement
+from halo.report.results.graph import build_graph, source_of_folder
+from halo.report.results.metrics import clock_of, evaluate, fastest_allocator, parse_metric
 from support.command import compile_c
 from support.samples.plan import Sample
 from support.samples.results import (

@@ -8,13 +8,8 @@ from typing import Any
 
 import pytest
 
-from halo.simulation.cost import modelled_cycles
-from halo.simulation.latencies import (
-    CACHE_CYCLES,
-    MEMORY_CYCLES,
-    TLB_CYCLES,
-    WALK_CYCLES,
-)
+from halo.record.simulation.cost import modelled_cycles
+from halo.record.simulation.latencies import CACHE_CYCLES, MEMORY_CYCLES, TLB_CYCLES, WALK_CYCLES
 from support.command import compile_c, halo
 
 # Two arrays of pointers to objects of 64 bytes: one small enough for the first level, one not.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.process.allocators import Allocator, baseline_allocators
+from halo.binary.process.allocators import Allocator, baseline_allocators
 from support.command import BUILD, REPOSITORY, halo
 from support.planned import RUNTIME, compile_program, make_plan
 

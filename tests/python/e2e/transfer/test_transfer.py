@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from halo.elf.call_list import calls_among, function_name
-from halo.elf.disassembly import instructions_of
-from halo.elf.positions import positions_in
-from halo.profile import read_profile
-from halo.transfer import carry_over
+from halo.binary.elf.call_list import calls_among, function_name
+from halo.binary.elf.disassembly import instructions_of
+from halo.binary.elf.positions import positions_in
+from halo.record.profile import read_profile
+from halo.record.transfer import carry_over
 from support.command import BUILD, REPOSITORY, compile_c, halo
 
 ARGUMENTS = ("5", "40", "1")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from halo.settings import read_settings
-from halo.trials.runs.laboratory import Laboratory
-from halo.trials.runs.launcher import Launcher
+from halo.base.settings import read_settings
+from halo.measure.runs.laboratory import Laboratory
+from halo.measure.runs.launcher import Launcher
 
 
 @pytest.fixture

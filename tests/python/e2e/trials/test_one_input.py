@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from halo.process.target import find_target
-from halo.profile import read_profile
-from halo.recording.merge import merge_recording
-from halo.recording.parts import Limits, gather_parts
-from halo.recording.registry import usable_engines
-from halo.settings import read_settings
-from halo.trials.runs.job import Job
-from halo.trials.runs.launcher import Launcher
-from halo.trials.runs.simulated_runs import run_recorder
+from halo.base.settings import read_settings
+from halo.binary.process.target import find_target
+from halo.measure.runs.job import Job
+from halo.measure.runs.launcher import Launcher
+from halo.measure.runs.simulated_runs import run_recorder
+from halo.record.merge import merge_recording
+from halo.record.parts import Limits, gather_parts
+from halo.record.profile import read_profile
+from halo.record.registry import usable_engines
 from support.command import compile_c, halo
 
 # Reads its argument's file, which it removes; without one, it does not end.

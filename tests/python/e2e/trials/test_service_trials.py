@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from halo.recording.producer import Command
-from halo.trials.runs.launcher import Failure, Launcher, Run, Streams
-from halo.trials.services.service import Ready, Service, parse_load, parse_ready
-from halo.trials.services.service_trial import LoadTooLong, Seconds, ServiceTrial
+from halo.measure.runs.launcher import Failure, Launcher, Run, Streams
+from halo.measure.services.service import Ready, Service, parse_load, parse_ready
+from halo.measure.services.service_trial import LoadTooLong, Seconds, ServiceTrial
+from halo.record.producer import Command
 from support.services import LOAD, compile_ledger, free_port, living, script
 
 Trial = Callable[..., Run]

@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from halo.errors import CannotRun, TrialFailed
+from halo.base.errors import CannotRun, TrialFailed
+from halo.base.settings import read_settings
+from halo.binary.process.allocators import find_allocator, under_plan
+from halo.binary.process.target import Target
+from halo.measure.runs import laboratory as laboratory_module
+from halo.measure.runs.job import Configuration, Job
+from halo.measure.runs.laboratory import Laboratory
+from halo.measure.runs.rounds import Step, interleave
 from halo.plan import PlanGroup, write_plan
 from halo.plan.layout import REUSE_NEWEST_FIRST
 from halo.plan.random_pools import drawing_plan
-from halo.process.allocators import find_allocator, under_plan
-from halo.process.target import Target
-from halo.settings import read_settings
-from halo.trials.runs import laboratory as laboratory_module
-from halo.trials.runs.job import Configuration, Job
-from halo.trials.runs.laboratory import Laboratory
-from halo.trials.runs.rounds import Step, interleave
 from support.command import compile_c
 
 EFFECTS = read_settings().effects

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from halo.trials.deep.choice import DEEP_ANALYSES
+from halo.measure.deep.choice import DEEP_ANALYSES
 from support.command import BUILD, Outcome, compile_c, halo
 
 NAMES = [it.name for it in DEEP_ANALYSES]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from halo.trials.runs import counters
-from halo.trials.runs.counters import Reading, counted
-from halo.trials.runs.launcher import Launcher, Streams
+from halo.measure.runs import counters
+from halo.measure.runs.counters import Reading, counted
+from halo.measure.runs.launcher import Launcher, Streams
 from support.command import compile_c
 
 PAGES = """

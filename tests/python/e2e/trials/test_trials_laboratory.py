@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import BadInput, TrialFailed
-from halo.process.target import Target
-from halo.settings import read_settings
-from halo.trials.runs.failures import ProgramFailed
-from halo.trials.runs.job import Configuration, Job
-from halo.trials.runs.laboratory import Laboratory
-from halo.trials.runs.launcher import Launcher
-from halo.trials.runs.rounds import interleave
+from halo.base.errors import BadInput, TrialFailed
+from halo.base.settings import read_settings
+from halo.binary.process.target import Target
+from halo.measure.runs.failures import ProgramFailed
+from halo.measure.runs.job import Configuration, Job
+from halo.measure.runs.laboratory import Laboratory
+from halo.measure.runs.launcher import Launcher
+from halo.measure.runs.rounds import interleave
 
 SHELL = Target(Path("/bin/sh"), "sh")
 

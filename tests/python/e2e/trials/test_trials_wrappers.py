@@ -13,13 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import Unsuitable
-from halo.trials.runs.process_watch import (
-    ProcessWatch,
-    Seen,
-    refuse_wrapper,
-    remark_others,
-)
+from halo.base.errors import Unsuitable
+from halo.measure.runs.process_watch import ProcessWatch, Seen, refuse_wrapper, remark_others
 from support.command import compile_c
 
 # Uses the processor for given milliseconds, in a given number of its own processes.

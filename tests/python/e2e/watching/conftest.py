@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from halo.binary.process.watch import watch_refusal
 from halo.plan.model import Spans
-from halo.process.watch import watch_refusal
 from support.command import REPOSITORY, compile_c
 from support.spans import plan_of_large, record_large
 from support.watched import WATCH, Armed

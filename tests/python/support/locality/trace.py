@@ -1,4 +1,4 @@
-"""Reads an object trace (`src/objects/format.h`), plainly."""
+"""Reads an object trace (`src/recorder/objects/format.h`), plainly."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from halo.binary.process.allocators import find_allocator
 from halo.plan import Plan, read_plan, write_plan
-from halo.process.allocators import find_allocator
 from support.command import REPOSITORY
 from support.planned import RUNTIME, Run, compile_program, make_plan, run_planned
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from halo.profile import read_profile
+from halo.record.profile import read_profile
 from support.command import REPOSITORY, halo
 from support.planned import Run, make_plan, run_planned
 

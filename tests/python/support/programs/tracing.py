@@ -17,7 +17,7 @@ SOURCES = REPOSITORY / "tests" / "programs" / "tracing"
 PROGRAMS = BUILD / "tests" / "tracing"
 LIBRARIES = BUILD / "lib"
 
-# Endings and markers of src/trace.
+# Endings and markers of src/tracing/format.
 COMPLETE, SIGNAL, NO_SPACE, EXEC = 1, 2, 3, 4
 EPOCH, ALLOC, ALLOC_FROM, FRAME, FREE, REVIVE, COUNT, THREAD_END, LOST = range(1, 10)
 LOAD, STORE = 1012, 1013  # the sites of sites.h, which are in lines 12 and 13

@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from halo.analyses import Request, find_analysis, open_folder, run_analysis
-from halo.analyses.documents import answer_document, json_text
-from halo.analyses.split.analysis import split_of
-from halo.analyses.split.document import split_document
-from halo.schema.analysis import Analysis
+from halo.studies.tracing.analyses import Request, find_analysis, open_folder, run_analysis
+from halo.studies.tracing.analyses.documents import answer_document, json_text
+from halo.studies.tracing.analyses.split.analysis import split_of
+from halo.studies.tracing.analyses.split.document import split_document
+from halo.studies.tracing.document import Analysis
 from support.samples.split import arcs_and_nodes
 from support.samples.trace import SampleTrace, counters, scan_of_wide_structures
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from halo.process.allocators import Allocator
-from halo.schema.trial import Trial
-from halo.trials.candidates import Candidate, PlanVariant
-from halo.trials.findings import Findings
-from halo.trials.racing.verdict import Verdict
-from halo.trials.results import raw_results
+from halo.base.schema.trial import Trial
+from halo.binary.process.allocators import Allocator
+from halo.measure.candidates import Candidate, PlanVariant
+from halo.measure.findings import Findings
+from halo.measure.racing.verdict import Verdict
+from halo.measure.results import raw_results
 from support.samples.findings import MACHINE
 
 OVER = "mimalloc:huge-pages"

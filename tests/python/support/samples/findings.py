@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from halo.process.allocators import Allocator
-from halo.schema.results import HugePages, Machine
-from halo.schema.summary import RecordCost
-from halo.schema.trial import Runtime, Trial
-from halo.trials.candidates import Candidate, PlanVariant
-from halo.trials.findings import Findings
-from halo.trials.racing.gains import HALO
-from halo.trials.racing.verdict import Verdict
+from halo.base.schema.results import HugePages, Machine
+from halo.base.schema.summary import RecordCost
+from halo.base.schema.trial import Runtime, Trial
+from halo.binary.process.allocators import Allocator
+from halo.measure.candidates import Candidate, PlanVariant
+from halo.measure.findings import Findings
+from halo.measure.racing.gains import HALO
+from halo.measure.racing.verdict import Verdict
 
 GLIBC = Allocator("glibc", None)
 JEMALLOC = Allocator("jemalloc", Path("/lib/libjemalloc.so.2"))

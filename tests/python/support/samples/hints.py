@@ -6,7 +6,13 @@ from pathlib import Path
 
 import msgspec
 
-from halo.schema.hints import HintAccuracy, HintFeature, HintForest, HintsDocument, TypeHint
+from halo.studies.hints.document import (
+    HintAccuracy,
+    HintFeature,
+    HintForest,
+    HintsDocument,
+    TypeHint,
+)
 
 
 def feature(name: str, group: str, gini: float, known: float) -> HintFeature:

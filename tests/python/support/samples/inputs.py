@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from halo.merging.inputs import Input
-from halo.profile import Module
-from halo.profile.reader import parse_profile
+from halo.plan.merging.inputs import Input
+from halo.record.profile import Module
+from halo.record.profile.reader import parse_profile
 from support.samples.plan import Sample, Site
 
 PROGRAM = Module("/usr/bin/program", "aa" * 20)

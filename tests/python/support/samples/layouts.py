@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from halo.schema.layout import (
+from halo.studies.layouts.document import (
     AccessGraphSize,
     LayoutDocument,
     MissPlaces,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from halo.schema.caches.locality import (
+from halo.studies.pollution.locality.document import (
     ContextLocality,
     Locality,
     LocalityDocument,

@@ -6,10 +6,10 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from halo.alignment import CheckedModule, Proof, Relaxation
-from halo.elf import FrameRule, RuleKind
-from halo.profile import Module, Profile
-from halo.profile.reader import parse_profile
+from halo.binary.alignment import CheckedModule, Proof, Relaxation
+from halo.binary.elf import FrameRule, RuleKind
+from halo.record.profile import Module, Profile
+from halo.record.profile.reader import parse_profile
 
 Site = tuple[int, int]
 """(module id, offset)."""

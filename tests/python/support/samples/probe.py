@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from halo.process.allocators import Allocator
-from halo.schema.trial import Trial
-from halo.trials.probe import RANDOM, SINGLE, Probe
+from halo.base.schema.trial import Trial
+from halo.binary.process.allocators import Allocator
+from halo.measure.probe import RANDOM, SINGLE, Probe
 
 
 def samples(*times: float) -> list[Trial]:

@@ -13,15 +13,15 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from halo.process.allocators import Allocator
-from halo.schema.results import Machine
-from halo.schema.summary import RecordCost
-from halo.schema.trial import Pool, Runtime, Trial
-from halo.trials.candidates import Candidate, PlanVariant
-from halo.trials.findings import Findings
-from halo.trials.racing.verdict import Verdict
-from halo.trials.results import raw_results
-from halo.trials.runs.machine import describe_machine
+from halo.base.schema.results import Machine
+from halo.base.schema.summary import RecordCost
+from halo.base.schema.trial import Pool, Runtime, Trial
+from halo.binary.process.allocators import Allocator
+from halo.measure.candidates import Candidate, PlanVariant
+from halo.measure.findings import Findings
+from halo.measure.racing.verdict import Verdict
+from halo.measure.results import raw_results
+from halo.measure.runs.machine import describe_machine
 from support.command import compile_c, halo
 from support.programs.sources import LIST
 

@@ -7,9 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from halo.analyses.split.counts import PlaceUse, count_uses
-from halo.analyses.split.split import ArrayUse, ClassSplit, split_classes
-from halo.analyses.split.types import DeclaredClass, DeclaredField, leaves_of, same_once
+from halo.studies.tracing.analyses.split.counts import PlaceUse, count_uses
+from halo.studies.tracing.analyses.split.split import ArrayUse, ClassSplit, split_classes
+from halo.studies.tracing.analyses.split.types import (
+    DeclaredClass,
+    DeclaredField,
+    leaves_of,
+    same_once,
+)
 from support.samples.trace import SampleTrace
 
 # Name, type, offset and bytes: the arc of mcf, whose loop over all reads one field.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from halo.schema.sweep import SweepDocument, SweptTraversal
+from halo.studies.hints.sweep_document import SweepDocument, SweptTraversal
 
 
 def swept(size: int, cycles: int, *seconds: float) -> SweptTraversal:

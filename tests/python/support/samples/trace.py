@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halo.analyses.schema import TABLES
+from halo.studies.tracing.analyses.schema import TABLES
 
 MACHINE = {"line": 64, "caches": [{"name": "L1D"}, {"name": "L2"}]}
 

@@ -1,4 +1,4 @@
-"""The watch of `src/watch`, slow and plain: everything is found by going through everything."""
+"""The watch of `src/studies/pollution/monitor`, slow and plain: it goes through everything."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NORMAL, POLLUTER = "normal", "polluter"
 
 @dataclass
 class Settings:
-    """As `Parameters` of `src/watch/parameters.h`, which has the units."""
+    """As `Parameters` of `src/studies/pollution/monitor/parameters.h`, which has the units."""
 
     open: int = 131072
     restrict: int = 16384

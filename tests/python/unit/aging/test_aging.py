@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from halo.aging import Litter, detect_environment, parse_litter, read_detection, read_log
-from halo.errors import BadInput, LitterFailed, UsageError
-from halo.schema.aged import Split
-from halo.schema.detection import CLASSES
-from halo.trials.runs.allocator_share import allocator_objects, split_of
+from halo.base.errors import BadInput, LitterFailed, UsageError
+from halo.base.schema.aged import Split
+from halo.base.schema.detection import CLASSES
+from halo.measure.aging import Litter, detect_environment, parse_litter, read_detection, read_log
+from halo.measure.runs.allocator_share import allocator_objects, split_of
 
 LOG = {
     "outcome": "littered",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.alignment import survey_cache
-from halo.alignment.survey_cache import MAX_FILES, stored
+from halo.binary.alignment import survey_cache
+from halo.binary.alignment.survey_cache import MAX_FILES, stored
 
 
 @dataclass(frozen=True)

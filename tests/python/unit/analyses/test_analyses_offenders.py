@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from halo.analyses import Answer, Filters, Request, find_analysis, open_folder, run_analysis
-from halo.analyses.advice_offenders import Use
-from halo.errors import UsageError
+from halo.base.errors import UsageError
+from halo.studies.tracing.analyses import (
+    Answer,
+    Filters,
+    Request,
+    find_analysis,
+    open_folder,
+    run_analysis,
+)
+from halo.studies.tracing.analyses.advice_offenders import Use
 from support.samples.trace import SampleTrace, counters, scan_of_wide_structures
 
 

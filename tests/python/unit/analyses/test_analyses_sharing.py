@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from pathlib import Path
 
-from halo.analyses import Answer, Request, find_analysis, open_folder, run_analysis
+from halo.studies.tracing.analyses import Answer, Request, find_analysis, open_folder, run_analysis
 from support.samples.trace import LINE, SampleTrace, counters
 
 

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import pytest
 
-from halo.analyses.split.counts import PlaceUse, count_uses, touched
-from halo.analyses.split.findings import findings, reason
-from halo.analyses.split.rules import FieldUse, Finding, decide, decide_all
-from halo.analyses.split.split import split_classes
-from halo.analyses.split.types import Leaf, gaps, leaves_of, same_once
+from halo.studies.tracing.analyses.split.counts import PlaceUse, count_uses, touched
+from halo.studies.tracing.analyses.split.findings import findings, reason
+from halo.studies.tracing.analyses.split.rules import FieldUse, Finding, decide, decide_all
+from halo.studies.tracing.analyses.split.split import split_classes
+from halo.studies.tracing.analyses.split.types import Leaf, gaps, leaves_of, same_once
 from support.samples.split import ARC, POINT, chosen, declared
 
 Classes = list[tuple[int, list[FieldUse]]]

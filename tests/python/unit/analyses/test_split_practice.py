@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from halo.analyses.split.counts import PlaceUse, count_uses
-from halo.analyses.split.findings import caution, findings
-from halo.analyses.split.rules import Finding
-from halo.analyses.split.split import SplitResult, split_classes
+from halo.studies.tracing.analyses.split.counts import PlaceUse, count_uses
+from halo.studies.tracing.analyses.split.findings import caution, findings
+from halo.studies.tracing.analyses.split.rules import Finding
+from halo.studies.tracing.analyses.split.split import SplitResult, split_classes
 from support.samples.split import ARC, POINT, chosen, declared
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from halo.analyses.split.findings import alternative
-from halo.analyses.split.layout import alignment, laid_out
-from halo.analyses.split.rules import Finding
-from halo.analyses.split.split import ArrayUse
-from halo.analyses.split.text import declare, identifier
-from halo.analyses.split.types import Leaf
+from halo.studies.tracing.analyses.split.findings import alternative
+from halo.studies.tracing.analyses.split.layout import alignment, laid_out
+from halo.studies.tracing.analyses.split.rules import Finding
+from halo.studies.tracing.analyses.split.split import ArrayUse
+from halo.studies.tracing.analyses.split.text import declare, identifier
+from halo.studies.tracing.analyses.split.types import Leaf
 from support.samples.split import arc, chosen, declared
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halo.schema.caches.corun import CorunDocument, Mix, MixedProgram
+from halo.studies.pollution.corun.document import CorunDocument, Mix, MixedProgram
 from support.command import REPOSITORY, load_module
 
 bars = load_module(REPOSITORY / "bench" / "corun_bars.py", "corun_bars")

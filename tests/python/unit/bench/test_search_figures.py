@@ -6,7 +6,7 @@ import pytest
 import search
 from search import Measured, Planned
 
-from halo.schema.prediction import LoadedTrace, Predicted
+from halo.studies.search.document import LoadedTrace, Predicted
 from support.samples.layouts import replayed, replayed_layout
 
 LEVELS = {"L1D": 40, "L2": 20, "DTLB": 4}

@@ -10,7 +10,7 @@ import pytest
 import untuned
 from untuned_programs import Missing, Program, Work, find_executable
 
-from halo.settings import read_settings
+from halo.base.settings import read_settings
 
 RESULT = untuned.Result(0, b"backend> ", b"", {"a": "1"})
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from watch_accuracy import Threshold, chance_of, exponent, found_misses, predictions, similar
 
-from halo.locality.results import LocalProgram, read_localities
-from halo.schema.caches.locality import SampledObjects, WatchCounts
+from halo.studies.pollution.locality.document import SampledObjects, WatchCounts
+from halo.studies.pollution.locality.results import LocalProgram, read_localities
 from support.samples.locality import context, counts, locality, locality_result
 
 

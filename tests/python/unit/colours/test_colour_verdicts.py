@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from halo.colours.machine_test import describe, verdict
-from halo.schema.caches.colours import ColoursDocument, LevelTimes
+from halo.studies.pollution.colours.document import ColoursDocument, LevelTimes
+from halo.studies.pollution.colours.machine_test import describe, verdict
 
 
 def level(name: str, same: float, spread: float, tested: bool = True) -> LevelTimes:

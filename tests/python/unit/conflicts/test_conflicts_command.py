@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from halo.cli import main
-from halo.schema.caches.conflicts import ConflictsDocument, MissesByClass
-from halo.schema.document import convert
+from halo.base.schema.document import convert
+from halo.cli.main import main
+from halo.studies.conflicts.document import ConflictsDocument, MissesByClass
 from support.samples.conflicts import conflicts_document, machine, state
 from support.samples.plan import Sample
 from support.svg import words

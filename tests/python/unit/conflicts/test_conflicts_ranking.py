@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from halo.conflicts.ranking import (
+from halo.base.schema.document import convert
+from halo.record.profile import Conflicts
+from halo.record.profile.sections.conflicts import RecordedState
+from halo.studies.conflicts.document import CompetingPair, MissesByClass
+from halo.studies.conflicts.ranking import (
     conflict_share,
     conflicting_objects,
     is_placeable,
@@ -16,10 +20,6 @@ from halo.conflicts.ranking import (
     ranked_states,
     slots_used,
 )
-from halo.profile import Conflicts
-from halo.profile.sections.conflicts import RecordedState
-from halo.schema.caches.conflicts import CompetingPair, MissesByClass
-from halo.schema.document import convert
 from support.samples.conflicts import conflicts_document, state
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from halo.cli import main
-from halo.conflicts.coverage import measure_coverage, state_coverage
-from halo.conflicts.document import coverage_document
-from halo.profile import Module
-from halo.schema.coverage import CoverageDocument, PredictorCoverage
-from halo.schema.document import convert
+from halo.base.schema.document import convert
+from halo.cli.main import main
+from halo.record.profile import Module
+from halo.studies.conflicts.coverage import measure_coverage, state_coverage
+from halo.studies.conflicts.coverage_document import CoverageDocument, PredictorCoverage
+from halo.studies.conflicts.documents import coverage_document
 from support.samples.plan import MODULES, Sample
 
 NAMES = (

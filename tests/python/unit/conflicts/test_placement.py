@@ -11,7 +11,9 @@ import pytest
 from msgspec import convert
 from msgspec.structs import replace
 
-from halo.conflicts.placement import (
+from halo.plan.model import ALL_SLOTS, PageLayout
+from halo.record.profile import Conflicts
+from halo.studies.conflicts.placement import (
     competing,
     is_stream,
     layout_of,
@@ -20,9 +22,7 @@ from halo.conflicts.placement import (
     rotate,
     table_mask,
 )
-from halo.conflicts.prediction import Prediction
-from halo.plan.model import ALL_SLOTS, PageLayout
-from halo.profile import Conflicts
+from halo.studies.conflicts.prediction import Prediction
 from support.samples.conflicts import conflicts_document, machine, state
 
 OUTSIDE = state(None, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from halo.console.durations import quartiles, seconds, with_spread
+from halo.base.console.durations import quartiles, seconds, with_spread
 
 
 @pytest.mark.parametrize(

@@ -10,27 +10,36 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from halo.analyses import Request, find_analysis, open_folder, run_analysis
-from halo.analyses.render import grid_of, title_of
-from halo.analyses.split.analysis import split_of
-from halo.analyses.split.table import fields_table, parts_table
-from halo.commands.shared.review import groups_table
-from halo.conflicts.names import StateName
-from halo.conflicts.table import coverage_table, pairs_table, states_table
-from halo.console.terminal import UNBOUNDED, Cell, Field, Grid, Row, show_grid, show_prose, wrap
-from halo.merging.table import inputs_table, scores_table
+from halo.base.console.terminal import (
+    UNBOUNDED,
+    Cell,
+    Field,
+    Grid,
+    Row,
+    show_grid,
+    show_prose,
+    wrap,
+)
+from halo.base.schema.document import convert
+from halo.base.schema.merge import InputScore, MergedInput, MergeDocument, PlanCoverage
+from halo.base.schema.simulation import Level, SimulatedMachine
+from halo.cli.shared.review import groups_table
+from halo.measure import probe_report, table
+from halo.plan.merging.table import inputs_table, scores_table
 from halo.plan.model import GroupReview, Member
-from halo.profile import Conflicts
-from halo.profile.simulation import Simulation, Tally
-from halo.results import read_measurement
-from halo.results.aged_summary import aged_grid
-from halo.schema.caches.conflicts import CompetingPair
-from halo.schema.coverage import CoverageDocument, PredictorCoverage
-from halo.schema.document import convert
-from halo.schema.merge import InputScore, MergedInput, MergeDocument, PlanCoverage
-from halo.schema.simulation import Level, SimulatedMachine
-from halo.simulation.table import levels_table, tallies_table
-from halo.trials import probe_report, table
+from halo.record.profile import Conflicts
+from halo.record.profile.simulation import Simulation, Tally
+from halo.record.simulation.table import levels_table, tallies_table
+from halo.report.results import read_measurement
+from halo.report.results.aged_summary import aged_grid
+from halo.studies.conflicts.coverage_document import CoverageDocument, PredictorCoverage
+from halo.studies.conflicts.document import CompetingPair
+from halo.studies.conflicts.names import StateName
+from halo.studies.conflicts.table import coverage_table, pairs_table, states_table
+from halo.studies.tracing.analyses import Request, find_analysis, open_folder, run_analysis
+from halo.studies.tracing.analyses.render import grid_of, title_of
+from halo.studies.tracing.analyses.split.analysis import split_of
+from halo.studies.tracing.analyses.split.table import fields_table, parts_table
 from support.samples.aged_results import aged_document
 from support.samples.conflicts import conflicts_document
 from support.samples.findings import complete

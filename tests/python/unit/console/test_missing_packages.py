@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from halo.console.outcome import known
+from halo.base.console.outcome import known
 
 
 @pytest.mark.parametrize(

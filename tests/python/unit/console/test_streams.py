@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from halo.console.outcome import say
-from halo.console.streams import prepare_streams
-from halo.settings import read_settings
+from halo.base.console.outcome import say
+from halo.base.console.streams import prepare_streams
+from halo.base.settings import read_settings
 from support.command import REPOSITORY, halo
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.settings import EXTRAS, Installation, Settings, read_settings
-from halo.version import commit_of
+from halo.base.settings import EXTRAS, Installation, Settings, read_settings
+from halo.base.version import commit_of
 
 
 @pytest.fixture

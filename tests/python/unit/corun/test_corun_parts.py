@@ -10,17 +10,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from halo.commands import corun as command
-from halo.corun.categories import category, describe
-from halo.corun.members import Member, PlannedMix, split_programs
-from halo.corun.mixes_file import MixesFile
-from halo.corun.speedups import mixes_of, summarise
-from halo.corun.streams import StreamMaker, WatchTimes
-from halo.corun.tools import Counts, Mixed, Run, StreamFacts
-from halo.errors import BadInput, UsageError
-from halo.process.target import Target
-from halo.schema.caches.corun import CorunProgram
-from halo.settings import read_settings
+from halo.base.errors import BadInput, UsageError
+from halo.base.settings import read_settings
+from halo.binary.process.target import Target
+from halo.studies.pollution.corun import command
+from halo.studies.pollution.corun.categories import category, describe
+from halo.studies.pollution.corun.document import CorunProgram
+from halo.studies.pollution.corun.members import Member, PlannedMix, split_programs
+from halo.studies.pollution.corun.mixes_file import MixesFile
+from halo.studies.pollution.corun.speedups import mixes_of, summarise
+from halo.studies.pollution.corun.streams import StreamMaker, WatchTimes
+from halo.studies.pollution.corun.tools import Counts, Mixed, Run, StreamFacts
 from support.command import REPOSITORY
 
 
@@ -53,7 +53,7 @@ def test_a_program_may_be_faster_when_it_is_confined() -> None:
 
 
 def test_the_command_knows_the_classes_of_the_tool() -> None:
-    source = (REPOSITORY / "src/corun/mapping.cc").read_text()
+    source = (REPOSITORY / "src/studies/pollution/corun/mapping.cc").read_text()
     names = re.search(r"= \{\s*((?:\"\w+\",?\s*)+)\}", source)
     assert names is not None
     assert tuple(re.findall(r"\w+", names[1])) == command.CLASSES

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from halo.deployment.choice import choice_of_allocator, choice_of_results
-from halo.errors import BadInput, BadPlan
+from halo.base.errors import BadInput, BadPlan
+from halo.binary.process.allocators import Allocator, find_allocator
 from halo.plan import write_plan
-from halo.process.allocators import Allocator, find_allocator
-from halo.results.model import Measurement
-from halo.results.reader import read_measurement
-from halo.strategies.planning import make_plan
+from halo.plan.strategies.planning import make_plan
+from halo.report.results.model import Measurement
+from halo.report.results.reader import read_measurement
+from halo.ship.deployment.choice import choice_of_allocator, choice_of_results
 from support.samples.plan import Sample
 from support.samples.results import document, save
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.deployment import folder as module
+from halo.ship.deployment import folder as module
 
 
 def test_a_failure_in_between_moves_all_back(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from halo.deployment.contents import requirements
-from halo.deployment.libraries import read_library
-from halo.errors import BadInput
-from halo.process.allocators import KNOWN, find_allocator
+from halo.base.errors import BadInput
+from halo.binary.process.allocators import KNOWN, find_allocator
+from halo.ship.deployment.contents import requirements
+from halo.ship.deployment.libraries import read_library
 from support.command import compile_c
 from support.planned import RUNTIME
 from support.programs.sources import LIST

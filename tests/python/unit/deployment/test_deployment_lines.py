@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from halo.deployment.next_lines import next_lines
+from halo.binary.process.allocators import find_allocator
 from halo.plan import PlanGroup, drawing_plan, write_plan
-from halo.process.allocators import find_allocator
+from halo.ship.deployment.next_lines import next_lines
 from support.planned import RUNTIME
 from support.samples.results import document, save
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.deployment.names import check_place, safe_name, unit_name
-from halo.errors import UsageError
+from halo.base.errors import UsageError
+from halo.ship.deployment.names import check_place, safe_name, unit_name
 
 
 @pytest.mark.parametrize("place", ["/opt/app/halo", "/srv/Ä_1/x@2.0+b=c,d-e"])

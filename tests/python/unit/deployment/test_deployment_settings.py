@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from halo.deployment.choice import Choice, choice_of_allocator, choice_of_results
-from halo.deployment.contents import Deployment, dockerfile_text, readme_text
-from halo.deployment.folder import Request, deploy
-from halo.deployment.next_lines import next_lines
+from halo.binary.process.allocator_settings import Needs, Setting
+from halo.binary.process.allocators import Allocator, find_allocator
 from halo.plan import PlanGroup, drawing_plan, write_plan
-from halo.process.allocator_settings import Needs, Setting
-from halo.process.allocators import Allocator, find_allocator
-from halo.results.reader import read_measurement
+from halo.report.results.reader import read_measurement
+from halo.ship.deployment.choice import Choice, choice_of_allocator, choice_of_results
+from halo.ship.deployment.contents import Deployment, dockerfile_text, readme_text
+from halo.ship.deployment.folder import Request, deploy
+from halo.ship.deployment.next_lines import next_lines
 from support.command import REPOSITORY
 from support.planned import RUNTIME
 from support.samples.results import document, save

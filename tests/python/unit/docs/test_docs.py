@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from halo import errors
-from halo.cli import build_parser
-from halo.commands.registry import every_command
-from halo.settings import read_settings
+from halo.base import errors
+from halo.base.settings import read_settings
+from halo.cli.main import build_parser
+from halo.cli.registry import every_command
 from support.command import REPOSITORY, load_module
 
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from halo.analyses import Request, open_folder, run_analysis
-from halo.console.outcome import status_of
-from halo.figures.base import Options
-from halo.profile import write_profile
-from halo.settings import read_settings
+from halo.base.console.outcome import status_of
+from halo.base.settings import read_settings
+from halo.record.profile import write_profile
+from halo.report.figures.base import Options
+from halo.studies.tracing.analyses import Request, open_folder, run_analysis
 from support.command import REPOSITORY
 from support.samples.plan import Sample
 from support.samples.results import document, save

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands.registry import GROUPS, every_command
+from halo.cli.registry import GROUPS, every_command
 from support.command import REPOSITORY
 
 COMMANDS = dict(every_command())

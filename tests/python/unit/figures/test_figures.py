@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadInput, UsageError
-from halo.figures.base import Options
-from halo.figures.comparison import compare
-from halo.figures.drawing.arrangement import arrange, ordered
-from halo.figures.drawing.bar_chart import Chart
-from halo.figures.drawing.style import look
-from halo.figures.registry import FIGURES, find_figure
-from halo.results import read_measurements
-from halo.results.graph import Graph, Node
-from halo.results.metrics import parse_metric
+from halo.base.errors import BadInput, UsageError
+from halo.report.figures.base import Options
+from halo.report.figures.comparison import compare
+from halo.report.figures.drawing.arrangement import arrange, ordered
+from halo.report.figures.drawing.bar_chart import Chart
+from halo.report.figures.drawing.style import look
+from halo.report.figures.registry import FIGURES, find_figure
+from halo.report.results import read_measurements
+from halo.report.results.graph import Graph, Node
+from halo.report.results.metrics import parse_metric
 from support.command import REPOSITORY
 from support.samples.results import (
     config,

@@ -14,17 +14,17 @@ import pytest
 from matplotlib.container import ErrorbarContainer
 from matplotlib.lines import Line2D
 
-from halo.errors import BadInput
-from halo.figures.aged.heaps import Heaps, configs_of, litter_note, read_heaps
-from halo.figures.aged.looks import looks_of
-from halo.figures.aged.occupancy import legend_columns
-from halo.figures.aged.occupancy_lines import draw_lines
-from halo.figures.aged.split_bars import faint, stacks_of
-from halo.figures.aged.table import seconds
-from halo.figures.base import Options
-from halo.figures.drawing.style import INK
-from halo.figures.registry import find_figure
-from halo.results.metrics import parse_metric
+from halo.base.errors import BadInput
+from halo.report.figures.aged.heaps import Heaps, configs_of, litter_note, read_heaps
+from halo.report.figures.aged.looks import looks_of
+from halo.report.figures.aged.occupancy import legend_columns
+from halo.report.figures.aged.occupancy_lines import draw_lines
+from halo.report.figures.aged.split_bars import faint, stacks_of
+from halo.report.figures.aged.table import seconds
+from halo.report.figures.base import Options
+from halo.report.figures.drawing.style import INK
+from halo.report.figures.registry import find_figure
+from halo.report.results.metrics import parse_metric
 from support.samples.aged_results import CLEAN, GROUPS, aged_document, median_seconds
 from support.samples.results import document, save
 from support.svg import words as text_of_svg

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from matplotlib.patches import Rectangle, StepPatch
 
-from halo.errors import BadInput
-from halo.figures.base import Options
-from halo.figures.conflicts import sets
-from halo.figures.conflicts.classes import CLASSES, draw_panel
-from halo.figures.registry import find_figure
-from halo.results.layouts import read_layouts
+from halo.base.errors import BadInput
+from halo.report.figures.base import Options
+from halo.report.figures.registry import find_figure
+from halo.studies.conflicts.figures import sets
+from halo.studies.conflicts.figures.classes import CLASSES, draw_panel
+from halo.studies.layouts.results import read_layouts
 from support.samples.simulations import layouts
 from support.svg import words
 

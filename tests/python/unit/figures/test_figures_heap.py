@@ -12,13 +12,13 @@ import matplotlib.figure
 import numpy as np
 import pytest
 
-from halo.errors import BadInput
-from halo.figures.base import Options
-from halo.figures.cache_sweep import LOWEST, Swept, draw_panel, heap_share
-from halo.figures.heap_misses import shares_of
-from halo.figures.registry import find_figure
-from halo.results.simulations import read_heap_simulations
-from halo.schema.simulation import CacheSweep, SweptCache
+from halo.base.errors import BadInput
+from halo.base.schema.simulation import CacheSweep, SweptCache
+from halo.report.figures.base import Options
+from halo.report.figures.registry import find_figure
+from halo.report.results.simulations import read_heap_simulations
+from halo.studies.conflicts.figures.cache_sweep import LOWEST, Swept, draw_panel, heap_share
+from halo.studies.conflicts.figures.heap_misses import shares_of
 from support.samples.simulations import WAYS, save, simulated, sweep
 from support.svg import words
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import networkx
 import pytest
 
-from halo.errors import BadInput
-from halo.figures.base import Options
-from halo.figures.layouts.object_graph import MAX_OBJECTS
-from halo.figures.registry import find_figure
+from halo.base.errors import BadInput
+from halo.report.figures.base import Options
+from halo.report.figures.registry import find_figure
+from halo.studies.layouts.figures.object_graph import MAX_OBJECTS
 from support.samples.layouts import layout_result, replayed_layout
 from support.svg import words
 

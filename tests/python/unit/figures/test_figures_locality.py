@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import BadInput
-from halo.figures.base import Options
-from halo.figures.registry import find_figure
+from halo.base.errors import BadInput
+from halo.report.figures.base import Options
+from halo.report.figures.registry import find_figure
 from support.samples.locality import context, locality, locality_result
 from support.svg import words
 

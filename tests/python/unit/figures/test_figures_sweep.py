@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halo.errors import BadInput
-from halo.figures.base import Options
-from halo.figures.registry import find_figure
-from halo.schema.sweep import SweepDocument
+from halo.base.errors import BadInput
+from halo.report.figures.base import Options
+from halo.report.figures.registry import find_figure
+from halo.studies.hints.sweep_document import SweepDocument
 from support.samples.sweeps import sweep_result
 from support.svg import words
 

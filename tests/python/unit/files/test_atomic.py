@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 import pytest
 
-from halo.errors import BadInput
-from halo.files.atomic import move_file
+from halo.base.errors import BadInput
+from halo.base.files.atomic import move_file
 
 
 @pytest.fixture

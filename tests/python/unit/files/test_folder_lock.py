@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import BadInput
-from halo.files.folder_lock import held
+from halo.base.errors import BadInput
+from halo.base.files.folder_lock import held
 from support.command import REPOSITORY, halo
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from halo.files.folder_lock import held
+from halo.base.files.folder_lock import held
 with held(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from halo.corun.stream_format import STREAM_MAGIC
-from halo.errors import BadPlan, BadProfile
-from halo.files.kinds import PLAN, PROFILE, kind_of, refuse_other
+from halo.base.errors import BadPlan, BadProfile
+from halo.base.files.kinds import PLAN, PROFILE, kind_of, refuse_other
+from halo.base.schema.results import FORMAT as RESULTS_FORMAT
 from halo.plan import read_plan, write_plan
 from halo.plan.builder import build_plan
 from halo.plan.grouping import Group, Grouping
 from halo.plan.layout import MAGIC as PLAN_MAGIC
-from halo.profile import read_profile, write_profile
-from halo.schema.results import FORMAT as RESULTS_FORMAT
-from halo.tracing.frames import MAGIC as TRACE_MAGIC
+from halo.record.profile import read_profile, write_profile
+from halo.studies.pollution.corun.stream_format import STREAM_MAGIC
+from halo.studies.tracing.frames import MAGIC as TRACE_MAGIC
 from support.samples.plan import Sample
 
 

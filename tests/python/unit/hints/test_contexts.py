@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from halo.hints.contexts import with_equal_widths
-from halo.hints.features import SECONDARY, Feature, Place, first_pointers
-from halo.hints.hints_file import MAX_CONTEXTS, hints_text, write_hints
-from halo.hints.kinds import Kind
-from halo.hints.leaves import Leaf
-from halo.hints.study import unjudged
-from halo.schema.hints import HintDimension, TypeHint
+from halo.studies.hints.contexts import with_equal_widths
+from halo.studies.hints.document import HintDimension, TypeHint
+from halo.studies.hints.features import SECONDARY, Feature, Place, first_pointers
+from halo.studies.hints.hints_file import MAX_CONTEXTS, hints_text, write_hints
+from halo.studies.hints.kinds import Kind
+from halo.studies.hints.leaves import Leaf
+from halo.studies.hints.study import unjudged
 
 
 def hint_of(name: str, *dimensions: HintDimension) -> TypeHint:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from halo.hints.features import noise
-from halo.hints.forest import Accuracy, Learner, matrix_of, without_features
+from halo.studies.hints.features import noise
+from halo.studies.hints.forest import Accuracy, Learner, matrix_of, without_features
 
 SEEDS = range(2)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from halo.hints.kinds import Kind
-from halo.hints.study import unjudged
-from halo.hints.table import (
+from halo.studies.hints.document import HintFeature, HintPrediction, HintsDocument
+from halo.studies.hints.kinds import Kind
+from halo.studies.hints.study import unjudged
+from halo.studies.hints.table import (
     MAX_FEATURES,
     features_table,
     overview,
@@ -14,7 +15,6 @@ from halo.hints.table import (
     predicted_sentence,
     unseen_sentence,
 )
-from halo.schema.hints import HintFeature, HintPrediction, HintsDocument
 
 KIND = Kind("node", 9, 9, 90, 1000, 0, 0, 50, 0)
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from halo.hints.call import call_text, dimensions_of
-from halo.hints.features import PRIMARY, Feature
-from halo.hints.kinds import Kind
-from halo.hints.verdict import Findings, Verdict, sentence_of, verdict_of, verdict_of_accesses
+from halo.studies.hints.call import call_text, dimensions_of
+from halo.studies.hints.features import PRIMARY, Feature
+from halo.studies.hints.kinds import Kind
+from halo.studies.hints.verdict import (
+    Findings,
+    Verdict,
+    sentence_of,
+    verdict_of,
+    verdict_of_accesses,
+)
 
 
 @pytest.mark.parametrize(

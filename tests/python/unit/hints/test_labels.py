@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from halo.hints.labels import (
+from halo.studies.hints.labels import (
     DROPPED,
     MAX_CLASSES,
     MIN_CLASSES,

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from halo.hints.object_keys import bins_of, interleave, keys_of, write_keys
-from halo.schema.hints import HintDimension
+from halo.studies.hints.document import HintDimension
+from halo.studies.hints.object_keys import bins_of, interleave, keys_of, write_keys
 from support.command import REPOSITORY
 
 # Prints the key of each line's values, which have the widths of the first line.

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from halo.analyses.folder import TraceFolder
-from halo.analyses.schema import TABLES
-from halo.analyses.trace_tables import TraceTables
-from halo.hints.features import FeatureReader, ObjectIndex
-from halo.hints.kinds import survey
-from halo.hints.leaves import FieldTable, Leaf, shape_of
-from halo.hints.values import FieldValues, field_values
+from halo.studies.hints.features import FeatureReader, ObjectIndex
+from halo.studies.hints.kinds import survey
+from halo.studies.hints.leaves import FieldTable, Leaf, shape_of
+from halo.studies.hints.values import FieldValues, field_values
+from halo.studies.tracing.analyses.folder import TraceFolder
+from halo.studies.tracing.analyses.schema import TABLES
+from halo.studies.tracing.analyses.trace_tables import TraceTables
 
 ALLOCATION = 1
 # By site: kind, field, its offset in the object, and the accessed bytes.

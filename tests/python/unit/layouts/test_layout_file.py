@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import BadInput
-from halo.layouts.layout_file import read_layout
-from halo.layouts.layout_format import LAYOUT_HEAD, LAYOUT_MAGIC, LAYOUT_VERSION
+from halo.base.errors import BadInput
+from halo.studies.layouts.layout_file import read_layout
+from halo.studies.layouts.layout_format import LAYOUT_HEAD, LAYOUT_MAGIC, LAYOUT_VERSION
 
 COLUMNS = struct.pack("<9I", 7, 3, 5, 0, 0, 1, 4, 4, 4)
 

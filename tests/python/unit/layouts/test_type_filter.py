@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from halo.layouts.type_filter import parse_names
+from halo.studies.layouts.type_filter import parse_names
 
 
 @pytest.mark.parametrize(

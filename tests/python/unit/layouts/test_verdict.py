@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from halo.layouts.table import layouts_table, opening
-from halo.layouts.verdict import Answer, Verdict, judge
-from halo.schema.layout import MissPlaces, Replayed, ReplayedLayout
+from halo.studies.layouts.document import MissPlaces, Replayed, ReplayedLayout
+from halo.studies.layouts.table import layouts_table, opening
+from halo.studies.layouts.verdict import Answer, Verdict, judge
 from support.samples.layouts import replayed as small_replay
 from support.samples.layouts import replayed_layout
 

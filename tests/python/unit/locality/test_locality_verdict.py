@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from halo.console.terminal import Row
-from halo.locality.table import alike, opening, polluters_table, watched
-from halo.locality.verdict import Answer, judge
-from halo.schema.caches.locality import ContextLocality
+from halo.base.console.terminal import Row
+from halo.studies.pollution.locality.document import ContextLocality
+from halo.studies.pollution.locality.table import alike, opening, polluters_table, watched
+from halo.studies.pollution.locality.verdict import Answer, judge
 from support.samples.locality import LINES, context, locality
 
 POLLUTER, NORMAL = context(90 * LINES, 100 * LINES), context(89 * LINES, 100 * LINES)

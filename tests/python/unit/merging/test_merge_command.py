@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from halo.cli import main
-from halo.profile import Module, read_profile
-from halo.schema.document import convert
-from halo.schema.merge import MergeDocument
+from halo.base.schema.document import convert
+from halo.base.schema.merge import MergeDocument
+from halo.cli.main import main
+from halo.record.profile import Module, read_profile
 from support.samples.conflicts import conflicts_document
 from support.samples.inputs import LIBC, OTHER_LIBC, PROGRAM, Recorded, blue, red
 

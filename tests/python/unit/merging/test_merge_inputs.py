@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from halo.elf import build_id_of
-from halo.errors import BadInput
-from halo.merging.inputs import Input, Merged, merge_inputs, read_inputs
-from halo.merging.weights import TOLERANCE, repeats_of
-from halo.profile import (
+from halo.base.errors import BadInput
+from halo.binary.elf import build_id_of
+from halo.plan.merging.inputs import Input, Merged, merge_inputs, read_inputs
+from halo.plan.merging.weights import TOLERANCE, repeats_of
+from halo.plan.strategies.factory import make_grouping
+from halo.plan.strategies.registry import STRATEGIES
+from halo.record.profile import (
     CACHE_SWEEP,
     CONFLICTS,
     HOT_STREAMS,
@@ -30,8 +32,6 @@ from halo.profile import (
     repeated,
     write_profile,
 )
-from halo.strategies.factory import make_grouping
-from halo.strategies.registry import STRATEGIES
 from support.samples.conflicts import conflicts_document, machine
 from support.samples.inputs import LIBC, OTHER_LIBC, PROGRAM, Recorded, blue, red
 

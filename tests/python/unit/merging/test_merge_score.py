@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from halo.merging.inputs import Input
-from halo.merging.score import AGREE, Covered, Score, judge, score_inputs
+from halo.plan.merging.inputs import Input
+from halo.plan.merging.score import AGREE, Covered, Score, judge, score_inputs
 from support.samples.inputs import OTHER_LIBC, PROGRAM, Recorded, blue, red
 
 

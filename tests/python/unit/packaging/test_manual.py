@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands.registry import GROUPS, every_command
+from halo.cli.registry import GROUPS, every_command
 from support.command import REPOSITORY, load_module
 
 SCRIPTS = REPOSITORY / "scripts" / "packaging"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from halo.elf import FrameRule, RuleKind, build_id_of
+from halo.binary.elf import FrameRule, RuleKind, build_id_of
 from halo.plan import Group, Grouping, Plan, build_plan, write_plan
 from halo.plan.build_match import StalePlan, check_plan, staleness
 from halo.plan.shared_functions import has_its_functions
-from halo.profile import Module, Profile
+from halo.record.profile import Module, Profile
 from support.command import compile_c
 from support.samples.plan import Sample, any_alignment
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from halo.alignment import Proof, unproved
-from halo.elf import FrameRule, RuleKind
-from halo.errors import BadInput
+from halo.base.errors import BadInput
+from halo.binary.alignment import Proof, unproved
+from halo.binary.elf import FrameRule, RuleKind
 from halo.plan import (
     VERDICT_FORWARD,
     VERDICT_UNDECIDED,
@@ -24,7 +24,7 @@ from halo.plan import (
     plan_summary,
 )
 from halo.plan.callsites import ModuleChangedError
-from halo.profile import Module, Profile
+from halo.record.profile import Module, Profile
 from support.samples.plan import (
     CHECKED,
     MODULES,

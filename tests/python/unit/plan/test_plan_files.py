@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from halo.elf import FrameRule, RuleKind
-from halo.errors import BadInput, BadPlan
+from halo.base.errors import BadInput, BadPlan
+from halo.binary.elf import FrameRule, RuleKind
 from halo.plan import (
     ConflictReview,
     Group,
@@ -28,7 +28,7 @@ from halo.plan import (
 )
 from halo.plan.compact import decode, encode
 from halo.plan.model import PageLayout
-from halo.profile import Module
+from halo.record.profile import Module
 from support.samples.plan import CHECKED, MODULES, Sample, any_alignment, any_distance
 
 HEADER, MODULE, GROUP, STATE = 64, 40, 16, 32

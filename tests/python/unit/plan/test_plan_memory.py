@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from halo.elf import FrameRule, RuleKind
+from halo.binary.elf import FrameRule, RuleKind
 from halo.plan import VERDICT_FORWARD, Group, Grouping, Walker, build_plan
-from halo.profile import Module
+from halo.record.profile import Module
 from support.samples.plan import MODULES, Sample, Site, random_raw_stacks, reduce_stack
 
 GARBAGE = 0xDEAD

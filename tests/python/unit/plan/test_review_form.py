@@ -14,7 +14,7 @@ from halo.plan import Group, Grouping, Identification, Plan, build_plan, read_pl
 from halo.plan.review import groups as reviewing
 from halo.plan.review.form import cut, review_json
 from halo.plan.review.ids import context_ids
-from halo.profile import Profile
+from halo.record.profile import Profile
 from support.samples.plan import Sample, any_alignment, any_distance
 
 MEGABYTE = 1_000_000

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadPlan
+from halo.base.errors import BadPlan
 from halo.plan import (
     VERDICT_FORWARD,
     Group,
@@ -26,7 +26,7 @@ from halo.plan import (
 )
 from halo.plan.compact import encode
 from halo.plan.selection import Expression, Usable, first_match, select
-from halo.profile import Module
+from halo.record.profile import Module
 from support.samples.plan import (
     Sample,
     any_alignment,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from halo.prediction.cost import (
+from halo.studies.search.cost import (
     MIXED_PAGE_CYCLES,
     NEXT_ALLOCATION_CYCLES,
     STEP_CYCLES,
     modelled_cost,
 )
-from halo.schema.prediction import LoadedTrace, Predicted
+from halo.studies.search.document import LoadedTrace, Predicted
 
 
 def predicted(cycles: int, grouped: int, mixed: int = 0) -> Predicted:

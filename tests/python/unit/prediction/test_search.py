@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from halo.plan.builder import largest_grouped
-from halo.prediction.draft import LAYOUTS, PACKED, SPREAD, Draft, Placer, make_draft, neighbours
-from halo.prediction.search import Effort, Found, one_of_each_first, search
-from halo.recording.parts import MAX_TRACED
+from halo.record.parts import MAX_TRACED
+from halo.studies.search.draft import LAYOUTS, PACKED, SPREAD, Draft, Placer, make_draft, neighbours
+from halo.studies.search.search import Effort, Found, one_of_each_first, search
 from support.samples.plan import Sample, any_alignment
 
 CONTEXTS = range(8)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from halo.prediction.draft import Draft, make_draft
-from halo.prediction.walks import Walks
+from halo.studies.search.draft import Draft, make_draft
+from halo.studies.search.walks import Walks
 
 Stacks = list[tuple[int, ...]]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import MissingPart, UsageError
-from halo.process import allocator_settings as module
-from halo.process.allocator_settings import (
+from halo.base.errors import MissingPart, UsageError
+from halo.binary.process import allocator_settings as module
+from halo.binary.process.allocator_settings import (
     SETTINGS,
     Needs,
     has_huge_pages,
@@ -18,7 +18,7 @@ from halo.process.allocator_settings import (
     known_settings,
     unknown_settings,
 )
-from halo.process.allocators import KNOWN, Allocator, alone, find_allocator, under_plan
+from halo.binary.process.allocators import KNOWN, Allocator, alone, find_allocator, under_plan
 
 PLAN, RUNTIME = Path("/r/a.plan"), Path("/r/libhalo.so")
 

@@ -9,11 +9,11 @@ from typing import NoReturn
 
 import pytest
 
-from halo.errors import BadInput, CannotRun
-from halo.files.destination import check_place
-from halo.process.foreground import become
-from halo.process.scripts import interpreter_of
-from halo.process.target import locate_target
+from halo.base.errors import BadInput, CannotRun
+from halo.base.files.destination import check_place
+from halo.binary.process.foreground import become
+from halo.binary.process.scripts import interpreter_of
+from halo.binary.process.target import locate_target
 
 
 def test_folders_of_path_that_cannot_be_searched_are_passed_over(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from halo.elf import build_id_of
-from halo.elf.digest import Digest
-from halo.errors import BadInput, BadProfile
-from halo.profile import (
+from halo.base.errors import BadInput, BadProfile
+from halo.binary.elf import build_id_of
+from halo.binary.elf.digest import Digest
+from halo.record.profile import (
     DIGESTS,
     SAMPLING,
     Module,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadProfile
-from halo.profile import CACHE_SWEEP, merge_parts, profile_json, read_profile, write_profile
+from halo.base.errors import BadProfile
+from halo.record.profile import CACHE_SWEEP, merge_parts, profile_json, read_profile, write_profile
 from support.samples.plan import Sample
 
 SWEEP = {

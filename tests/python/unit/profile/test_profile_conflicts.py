@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadProfile
-from halo.profile import CONFLICTS, merge_parts, profile_json, read_profile, write_profile
-from halo.profile.sections.conflicts import RecordedState
+from halo.base.errors import BadProfile
+from halo.record.profile import CONFLICTS, merge_parts, profile_json, read_profile, write_profile
+from halo.record.profile.sections.conflicts import RecordedState
 from support.samples.conflicts import conflicts_document, machine, state
 from support.samples.plan import Sample
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadInput, BadProfile
-from halo.profile import OBJECT_TRACE, ObjectTrace, merge_parts, profile_json, read_profile
-from halo.recording.merge import merge_recording
-from halo.strategies.factory import make_grouping
+from halo.base.errors import BadInput, BadProfile
+from halo.plan.strategies.factory import make_grouping
+from halo.record.merge import merge_recording
+from halo.record.profile import OBJECT_TRACE, ObjectTrace, merge_parts, profile_json, read_profile
 from support.samples.plan import Sample
 
 CONTEXTS = [[0, 5], [1, 3], [2, 9]]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadProfile
-from halo.profile import (
+from halo.base.errors import BadProfile
+from halo.record.profile import (
     SOURCE_CALLS,
     Frame,
     Module,
@@ -21,7 +21,7 @@ from halo.profile import (
     read_profile,
     write_profile,
 )
-from halo.transfer import recorded_calls, steps
+from halo.record.transfer import recorded_calls, steps
 from support.command import compile_c
 from support.programs.rebuilt import SOURCE
 from support.samples.plan import Sample

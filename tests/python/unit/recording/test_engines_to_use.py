@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from halo.errors import MissingPart
-from halo.recording import registry
-from halo.recording.registry import find_producer, usable_engines
-from halo.settings import Settings, read_settings
+from halo.base.errors import MissingPart
+from halo.base.settings import Settings, read_settings
+from halo.record import registry
+from halo.record.registry import find_producer, usable_engines
 
 
 def engine(name: str, missing: str = "") -> Any:

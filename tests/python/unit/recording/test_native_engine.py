@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-import halo.recording.native as native_module
-from halo.errors import MissingPart
-from halo.profile import SAMPLING, Profile, Sampling
-from halo.profile.model import Parameters, Totals
-from halo.recording.native import NativeProducer
-from halo.recording.producer import has_no_bursts
-from halo.recording.registry import ENGINES, find_producer
-from halo.recording.valgrind import ValgrindProducer
-from halo.settings import Settings, read_settings
+import halo.record.native as native_module
+from halo.base.errors import MissingPart
+from halo.base.settings import Settings, read_settings
+from halo.record.native import NativeProducer
+from halo.record.producer import has_no_bursts
+from halo.record.profile import SAMPLING, Profile, Sampling
+from halo.record.profile.model import Parameters, Totals
+from halo.record.registry import ENGINES, find_producer
+from halo.record.valgrind import ValgrindProducer
 
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """All engines are built."""
-    monkeypatch.setattr("halo.recording.producer.check_built", lambda _: None)
+    monkeypatch.setattr("halo.record.producer.check_built", lambda _: None)
     return replace(read_settings(), build=tmp_path)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.recording.parts import Limits
-from halo.recording.sink_options import SINK_OPTIONS
+from halo.record.parts import Limits
+from halo.record.sink_options import SINK_OPTIONS
 
 
 def test_options_of_sinks_reach_the_recorder(tmp_path: Path) -> None:

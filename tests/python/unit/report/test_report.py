@@ -13,8 +13,8 @@ from halo.report import render_report
 from halo.report.bars import Row, chart
 from halo.report.misses import simulated
 from halo.report.repeat_commands import commands
+from halo.report.results import read_measurement, read_measurements
 from halo.report.verdict import judge
-from halo.results import read_measurement, read_measurements
 from support.report_pages import checked, fives
 from support.samples.results import config, document, save, simulation
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from halo.analyses import Request, find_analysis, open_folder, run_analysis
-from halo.analyses.documents import answer_document
-from halo.errors import BadInput
+from halo.base.errors import BadInput
 from halo.report import render_report
-from halo.report.found.analysis import analysis_findings
-from halo.results.analysis import parse_analysis, read_analysis
-from halo.results.split import split_classes_of
+from halo.studies.tracing.analyses import Request, find_analysis, open_folder, run_analysis
+from halo.studies.tracing.analyses.documents import answer_document
+from halo.studies.tracing.report.section import analysis_findings
+from halo.studies.tracing.results import parse_analysis, read_analysis
+from halo.studies.tracing.split import split_classes_of
 from support.refusals import BAD_INPUT, check
 from support.report_pages import checked
 from support.samples.analyses import analysed, as_json, documents, kept

@@ -10,19 +10,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halo.commands.registry import every_command
-from halo.errors import BadInput
-from halo.figures.registry import FIGURES
-from halo.files.kinds import kind_of
+from halo.base.errors import BadInput
+from halo.base.files.kinds import kind_of
+from halo.base.schema.aged import AgedSummary
+from halo.base.schema.check import CheckSummary
+from halo.base.schema.probe import ProbeSummary
+from halo.base.schema.summary import Summary
+from halo.cli.registry import every_command
 from halo.report import render_report
 from halo.report.documents import SHOWN_BY, reader_of, refuse_unshown
-from halo.results import read_measurements
-from halo.results.reader import RESULTS
-from halo.schema.aged import AgedSummary
-from halo.schema.check import CheckSummary
-from halo.schema.prediction import LoadedTrace, Predicted, PredictionDocument
-from halo.schema.probe import ProbeSummary
-from halo.schema.summary import Summary
+from halo.report.figures.registry import FIGURES
+from halo.report.results import read_measurements
+from halo.report.results.reader import RESULTS
+from halo.studies.search.document import LoadedTrace, Predicted, PredictionDocument
 from support.command import REPOSITORY
 from support.report_pages import checked
 from support.samples.hints import feature, hints_result, learnt
@@ -129,8 +129,7 @@ def test_other_and_damaged_files_are_refused(tmp_path: Path) -> None:
 
 def test_every_document_is_shown_or_has_a_command_that_does(tmp_path: Path) -> None:
     """`halo report` names no command that does not exist, and calls no file of halo's foreign."""
-    schema = REPOSITORY / "halo" / "schema"
-    text = "".join(path.read_text() for path in schema.rglob("*.py"))
+    text = "".join(path.read_text() for path in (REPOSITORY / "halo").rglob("*.py"))
     formats = set(re.findall(r'^FORMAT, VERSION = "(halo-[a-z]+)"', text, re.MULTILINE))
     assert len(formats) > 12
     names = {name for name, _ in every_command()}

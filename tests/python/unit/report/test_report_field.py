@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from evaluation_data import unpack
 
+from halo.base.schema.summary import TriedAnalysis
+from halo.measure.findings import Findings
 from halo.report import render_report
 from halo.report.field import Entry, groups
 from halo.report.field_chart import field_chart
-from halo.results import Measurement, read_measurement
-from halo.schema.summary import TriedAnalysis
-from halo.trials.findings import Findings
+from halo.report.results import Measurement, read_measurement
 from support.command import REPOSITORY
 from support.report_pages import checked
 from support.samples.field import ANSWER, OVER, field_document, field_findings, trials

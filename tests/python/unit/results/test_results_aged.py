@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadInput
-from halo.results import Measurement, read_measurement
-from halo.results.aged_metrics import (
+from halo.base.errors import BadInput
+from halo.base.schema.aged import Kind, Split
+from halo.report.results import Measurement, read_measurement
+from halo.report.results.aged_metrics import (
     aged_events,
     aged_of,
     aged_series,
     fastest_clean_allocator,
     own_allocator,
 )
-from halo.results.metrics import evaluate, parse_metric
-from halo.schema.aged import Kind, Split
+from halo.report.results.metrics import evaluate, parse_metric
 from support.samples.aged_results import CLEAN, GROUPS, LEVELS, aged, aged_document, median_seconds
 from support.samples.results import document, save, simulation
 

@@ -8,7 +8,7 @@ from statistics import mean
 
 import pytest
 
-from halo.results.agreement import Point, agreement, rank_correlation, ranks
+from halo.report.results.agreement import Point, agreement, rank_correlation, ranks
 
 
 def slowly(one: list[float], other: list[float]) -> float:

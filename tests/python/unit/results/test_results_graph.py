@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import BadInput, BadPlan
-from halo.profile import write_profile
-from halo.profile.site_labels import distinct_labels, parse_site, short_function
-from halo.results.graph import build_graph, source_of_files
-from halo.strategies.planning import make_plan, save_plan
+from halo.base.errors import BadInput, BadPlan
+from halo.plan.strategies.planning import make_plan, save_plan
+from halo.record.profile import write_profile
+from halo.record.profile.site_labels import distinct_labels, parse_site, short_function
+from halo.report.results.graph import build_graph, source_of_files
 from support.samples.plan import Sample
 
 

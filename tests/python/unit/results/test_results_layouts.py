@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadInput
-from halo.results.layouts import read_layouts
+from halo.base.errors import BadInput
+from halo.studies.layouts.results import read_layouts
 from support.samples.simulations import layouts, simulated
 
 

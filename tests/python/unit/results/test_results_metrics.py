@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadInput, UsageError
-from halo.results import Measurement, read_measurement
-from halo.results.metrics import (
+from halo.base.errors import BadInput, UsageError
+from halo.report.results import Measurement, read_measurement
+from halo.report.results.metrics import (
     TRAINING,
     Metric,
     Value,
@@ -18,7 +18,7 @@ from halo.results.metrics import (
     fastest_allocator,
     parse_metric,
 )
-from halo.results.pools import typical_pools, waste_of
+from halo.report.results.pools import typical_pools, waste_of
 from support.samples.results import document, save, simulation
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadInput
-from halo.results import read_measurement, read_measurements
+from halo.base.errors import BadInput
+from halo.report.results import read_measurement, read_measurements
 from support.samples.results import config, distances, document, save, simulation
 
 Change = Callable[[dict[str, Any]], None]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadInput
-from halo.results.simulations import read_heap_simulations
+from halo.base.errors import BadInput
+from halo.report.results.simulations import read_heap_simulations
 from support.samples.simulations import heap, save, simulated
 
 

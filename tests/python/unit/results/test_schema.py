@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Struct, to_builtins
 
-from halo.errors import BadInput
-from halo.schema.document import Damaged, Kind, convert, is_of, load
-from halo.schema.values import Count, Number, Share
+from halo.base.errors import BadInput
+from halo.base.schema.document import Damaged, Kind, convert, is_of, load
+from halo.base.schema.values import Count, Number, Share
 from support.command import REPOSITORY, load_module
 
 PAGE = load_module(REPOSITORY / "scripts" / "generate_results_format.py", "generate_results_format")
@@ -145,6 +146,6 @@ def test_the_page_about_results_is_of_these_types() -> None:
 
 def test_every_field_has_a_meaning() -> None:
     for name in PAGE.MODULES:
-        module = __import__(f"halo.schema.{name}", fromlist=["it"])
+        module = import_module(name)
         for document in PAGE.documents(module):
             assert set(PAGE.meanings(document)) == set(document.__annotations__), document

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import BadInput
-from halo.simulation import machine_text
+from halo.base.errors import BadInput
+from halo.record.simulation import machine_text
 
 
 @pytest.mark.parametrize("key", ["line", "page"])

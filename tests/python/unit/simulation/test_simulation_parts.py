@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadProfile
-from halo.profile import SIMULATION, merge_parts, profile_json, read_profile, write_profile
-from halo.schema.simulation import ClassCounts, HotLines
+from halo.base.errors import BadProfile
+from halo.base.schema.simulation import ClassCounts, HotLines
+from halo.record.profile import SIMULATION, merge_parts, profile_json, read_profile, write_profile
 from support.samples.plan import Sample
 
 

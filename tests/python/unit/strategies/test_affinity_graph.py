@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from halo.profile import Profile, affinity_graph
+from halo.record.profile import Profile, affinity_graph
 from support.samples.plan import Sample
 
 

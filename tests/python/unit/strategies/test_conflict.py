@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadInput
+from halo.base.errors import BadInput
 from halo.plan import build_plan
 from halo.plan.grouping import Grouping
 from halo.plan.model import SPREAD, ConflictReview, PageLayout
-from halo.profile import Profile, profile_json
-from halo.profile.reader import parse_profile
-from halo.strategies.factory import make_grouping
+from halo.plan.strategies.factory import make_grouping
+from halo.record.profile import Profile, profile_json
+from halo.record.profile.reader import parse_profile
 from support.samples.conflicts import conflicts_document, machine, state
 from support.samples.plan import Sample
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadInput, BadProfile
-from halo.profile import (
+from halo.base.errors import BadInput, BadProfile
+from halo.plan.strategies.factory import make_grouping
+from halo.record.profile import (
     HOT_STREAMS,
     CoAllocationSet,
     HotStreams,
@@ -23,8 +24,7 @@ from halo.profile import (
     read_profile,
     write_profile,
 )
-from halo.strategies import hot_streams
-from halo.strategies.factory import make_grouping
+from halo.studies.streams import strategy as hot_streams
 from support.samples.plan import Sample
 
 

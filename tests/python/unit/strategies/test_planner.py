@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from halo.alignment import Proof, prove_alignment
-from halo.elf import CodeLocation, build_id_of, symbolize
+from halo.binary.alignment import Proof, prove_alignment
+from halo.binary.elf import CodeLocation, build_id_of, symbolize
+from halo.measure.candidates import make_plans
+from halo.measure.deep.choice import choose_variants
 from halo.plan import Grouping, read_plan
-from halo.profile import Module, Profile
-from halo.strategies.factory import make_grouping
-from halo.strategies.planning import make_plan
-from halo.trials.candidates import make_plans
-from halo.trials.deep.choice import choose_variants
+from halo.plan.strategies.factory import make_grouping
+from halo.plan.strategies.planning import make_plan
+from halo.record.profile import Module, Profile
 from support.samples.plan import Sample
 
 
@@ -53,8 +53,8 @@ def test_what_plans_share_is_computed_once(tmp_path: Path, monkeypatch: pytest.M
         return make_grouping(of, name, options)
 
     monkeypatch.setattr("halo.plan.alignment.prove_alignment", counted_proof)
-    monkeypatch.setattr("halo.profile.frame_names.symbolize", counted_names)
-    monkeypatch.setattr("halo.strategies.planner.make_grouping", counted_group)
+    monkeypatch.setattr("halo.record.profile.frame_names.symbolize", counted_names)
+    monkeypatch.setattr("halo.plan.strategies.planner.make_grouping", counted_group)
     (tmp_path / "plans").mkdir()
     source = tmp_path / "train.profile"
     made = make_plans(profile, choose_variants([]), tmp_path / "plans", source=source)

@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 
-from halo.errors import BadInput
+from halo.base.errors import BadInput
 from halo.plan.layout import MAX_OBJECT_LIMIT
-from halo.prediction.draft import Draft
-from halo.prediction.search import Cost, Found
-from halo.profile import OBJECT_TRACE, ObjectTrace, Profile, profile_json
-from halo.profile.reader import parse_profile
-from halo.schema.caches.locality import Locality
-from halo.strategies import confine, conflict, search
-from halo.strategies.base import Prospect, clause
-from halo.strategies.factory import make_grouping, subject_of
+from halo.plan.strategies.base import Prospect, clause
+from halo.plan.strategies.factory import make_grouping, subject_of
+from halo.record.profile import OBJECT_TRACE, ObjectTrace, Profile, profile_json
+from halo.record.profile.reader import parse_profile
+from halo.studies.conflicts import strategy as conflict
+from halo.studies.pollution import strategy as confine
+from halo.studies.pollution.locality.document import Locality
+from halo.studies.search import strategy as search
+from halo.studies.search.draft import Draft
+from halo.studies.search.search import Cost, Found
 from support.samples.conflicts import conflicts_document, machine, state
 from support.samples.locality import LINES, context, locality
 from support.samples.plan import Sample

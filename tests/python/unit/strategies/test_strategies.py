@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import BadInput
+from halo.base.errors import BadInput
 from halo.plan import build_plan, write_plan
 from halo.plan.options import describe_options
-from halo.profile import AffinityGraph, Profile
-from halo.strategies import halo
-from halo.strategies.factory import make_grouping, names
-from halo.strategies.halo import Options, group_graph
-from halo.strategies.registry import STRATEGIES
+from halo.plan.strategies import halo
+from halo.plan.strategies.factory import make_grouping, names
+from halo.plan.strategies.halo import Options, group_graph
+from halo.plan.strategies.registry import STRATEGIES
+from halo.record.profile import AffinityGraph, Profile
 from support.command import REPOSITORY
 from support.samples.plan import Sample, any_alignment, any_distance
 
@@ -355,6 +355,6 @@ def test_the_documented_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     module = types.ModuleType("by_size_example")
     monkeypatch.setitem(sys.modules, module.__name__, module)  # dataclasses look it up there
     exec(compile(code, str(DOCS), "exec"), module.__dict__)
-    monkeypatch.setattr("halo.strategies.factory.STRATEGIES", [*STRATEGIES, module.STRATEGY])
+    monkeypatch.setattr("halo.plan.strategies.factory.STRATEGIES", [*STRATEGIES, module.STRATEGY])
     grouping = make_grouping(sample(), "by-size", {"min_contexts": "2"})
     assert [group.contexts for group in grouping.groups] == [(0, 2, 3, 5)]

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from halo.tracing.run import Drafts
+from halo.studies.tracing.run import Drafts
 
 
 def test_traces_of_a_run_replace_older_ones_when_it_has_ended(tmp_path: Path) -> None:

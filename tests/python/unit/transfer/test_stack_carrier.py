@@ -6,15 +6,15 @@ import time
 
 import pytest
 
-from halo.elf.positions import Position
+from halo.binary.elf.positions import Position
 from halo.plan.carried_groups import renumbered
 from halo.plan.grouping import Group, Grouping
-from halo.profile import Module
-from halo.profile.model import Context
-from halo.transfer.stacks import MAX_STACKS, StackCarrier
-from halo.transfer.steps import Build, Site, Step
-from halo.transfer.transfer import Carried, _share
-from halo.transfer.unification import unify
+from halo.record.profile import Module
+from halo.record.profile.model import Context
+from halo.record.transfer.stacks import MAX_STACKS, StackCarrier
+from halo.record.transfer.steps import Build, Site, Step
+from halo.record.transfer.transfer import Carried, _share
+from halo.record.transfer.unification import unify
 from support.samples.plan import Sample
 
 OLD, NEW = Module("/old", "aa" * 20), Module("/new", "bb" * 20)

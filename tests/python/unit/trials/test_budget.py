@@ -6,8 +6,8 @@ import argparse
 
 import pytest
 
-from halo.commands.shared.measurement import effort_of
-from halo.trials.racing.budget import EFFORTS, NORMAL, Budget
+from halo.cli.shared.measurement import effort_of
+from halo.measure.racing.budget import EFFORTS, NORMAL, Budget
 
 
 @pytest.mark.parametrize("name", EFFORTS)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import BadInput
-from halo.settings import read_settings
-from halo.trials import bundled
+from halo.base.errors import BadInput
+from halo.base.settings import read_settings
+from halo.measure import bundled
 
 GENERATOR = "import sys, pathlib; pathlib.Path(sys.argv[1], {name!r}).write_text('1')\n"
 

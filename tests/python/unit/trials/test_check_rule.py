@@ -13,20 +13,13 @@ from statistics import fmean
 
 import pytest
 
-from halo.process.allocators import Allocator
-from halo.process.target import Target
-from halo.schema.trial import Trial
-from halo.trials.checks.check import (
-    Answer,
-    Budget,
-    Check,
-    needed_rounds,
-    run_rounds,
-    speedups,
-)
-from halo.trials.checks.clock import Clock, chosen_clock, seconds
-from halo.trials.checks.report import next_step
-from halo.trials.checks.sequential import (
+from halo.base.schema.trial import Trial
+from halo.binary.process.allocators import Allocator
+from halo.binary.process.target import Target
+from halo.measure.checks.check import Answer, Budget, Check, needed_rounds, run_rounds, speedups
+from halo.measure.checks.clock import Clock, chosen_clock, seconds
+from halo.measure.checks.report import next_step
+from halo.measure.checks.sequential import (
     ERROR,
     Side,
     evidence,
@@ -35,8 +28,8 @@ from halo.trials.checks.sequential import (
     minimum_values,
     side_of,
 )
-from halo.trials.runs.job import Job
-from halo.trials.runs.rounds import Samples
+from halo.measure.runs.job import Job
+from halo.measure.runs.rounds import Samples
 
 ROUNDS = 200
 

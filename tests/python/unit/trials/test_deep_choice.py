@@ -9,15 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import UsageError
-from halo.profile import OBJECT_TRACE, ObjectTrace, Profile
-from halo.recording.parts import MAX_OBJECT, MAX_TRACED
-from halo.recording.sink_options import OBJECTS
-from halo.strategies.base import Prospect, Subject
-from halo.trials.candidates import USUAL, PlanVariant, make_plans
-from halo.trials.deep import choice as module
-from halo.trials.deep.analysis import DeepAnalysis, Needs, limits_for
-from halo.trials.deep.choice import (
+from halo.base.errors import UsageError
+from halo.measure.candidates import USUAL, PlanVariant, make_plans
+from halo.measure.deep import choice as module
+from halo.measure.deep.analysis import DeepAnalysis, Needs, limits_for
+from halo.measure.deep.choice import (
     DEEP_ANALYSES,
     VARIANTS,
     Choice,
@@ -28,7 +24,11 @@ from halo.trials.deep.choice import (
     told,
     worth_trying,
 )
-from halo.trials.racing.budget import EFFORTS, Effort
+from halo.measure.racing.budget import EFFORTS, Effort
+from halo.plan.strategies.base import Prospect, Subject
+from halo.record.parts import MAX_OBJECT, MAX_TRACED
+from halo.record.profile import OBJECT_TRACE, ObjectTrace, Profile
+from halo.record.sink_options import OBJECTS
 from support.samples.plan import Sample
 
 QUICK, NORMAL, THOROUGH = EFFORTS.values()

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands.shared.ended import next_command, show_ended
-from halo.process.allocators import find_allocator
-from halo.process.target import find_target
-from halo.settings import read_settings
-from halo.trials.findings import Findings
-from halo.trials.placement import Answer, conclude
-from halo.trials.runs.job import Job
+from halo.base.settings import read_settings
+from halo.binary.process.allocators import find_allocator
+from halo.binary.process.target import find_target
+from halo.cli.shared.ended import next_command, show_ended
+from halo.measure.findings import Findings
+from halo.measure.placement import Answer, conclude
+from halo.measure.runs.job import Job
 from support.samples.findings import MACHINE, NOISE, times
 
 JOB = Job(

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from halo.process.target import Target
-from halo.schema.trial import Trial
-from halo.trials.first_runs import run_first
-from halo.trials.runs.job import Configuration, Job
-from halo.trials.services.service import Service, parse_load
+from halo.base.schema.trial import Trial
+from halo.binary.process.target import Target
+from halo.measure.first_runs import run_first
+from halo.measure.runs.job import Configuration, Job
+from halo.measure.services.service import Service, parse_load
 
 JOB = Job(Target(Path("/bin/sh"), "sh"), ("7777",))
 NATIVE = Configuration("glibc", {})

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from halo.trials.first_runs import MIN_RUNS
-from halo.trials.inputs.unrecorded import TYPICAL, Forecast, quick_trials
+from halo.measure.first_runs import MIN_RUNS
+from halo.measure.inputs.unrecorded import TYPICAL, Forecast, quick_trials
 
 
 def test_nothing_is_known_before_the_first_run_has_ended() -> None:

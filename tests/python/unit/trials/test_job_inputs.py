@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from halo.process.target import Target
-from halo.trials.job_inputs import JobInputs
-from halo.trials.runs.job import Job
-from halo.trials.services.service import Load, Ready, Service
-from halo.trials.session import relevant_variables
+from halo.binary.process.target import Target
+from halo.measure.job_inputs import JobInputs
+from halo.measure.runs.job import Job
+from halo.measure.services.service import Load, Ready, Service
+from halo.measure.session import relevant_variables
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import HaloError
-from halo.recording.producer import Command
-from halo.trials.runs import launcher as module
-from halo.trials.runs.launcher import SPAWNER, Launcher, Run, Streams
+from halo.base.errors import HaloError
+from halo.measure.runs import launcher as module
+from halo.measure.runs.launcher import SPAWNER, Launcher, Run, Streams
+from halo.record.producer import Command
 
 SHELL = Path("/bin/sh")
 

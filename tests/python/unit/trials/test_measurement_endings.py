@@ -8,22 +8,29 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands import bench
-from halo.commands.shared import evaluation, measurement
-from halo.errors import BadInput, HaloError, LitterFailed, RecordingFailed, TrialFailed, Unsuitable
-from halo.process.target import find_target
-from halo.settings import read_settings
-from halo.trials import bundled as bundled_module
-from halo.trials import evaluation as comparison_module
-from halo.trials.bundled import Bundled, Jobs
-from halo.trials.evaluation import Comparison, compare
-from halo.trials.findings import Findings
-from halo.trials.folders import is_finished
-from halo.trials.inputs.roles import only
-from halo.trials.racing.gains import HALO
-from halo.trials.reporter import Reporter
-from halo.trials.runs.job import Job
-from halo.trials.session import Options, Session
+from halo.base.errors import (
+    BadInput,
+    HaloError,
+    LitterFailed,
+    RecordingFailed,
+    TrialFailed,
+    Unsuitable,
+)
+from halo.base.settings import read_settings
+from halo.binary.process.target import find_target
+from halo.cli import bench
+from halo.cli.shared import evaluation, measurement
+from halo.measure import bundled as bundled_module
+from halo.measure import evaluation as comparison_module
+from halo.measure.bundled import Bundled, Jobs
+from halo.measure.evaluation import Comparison, compare
+from halo.measure.findings import Findings
+from halo.measure.folders import is_finished
+from halo.measure.inputs.roles import only
+from halo.measure.racing.gains import HALO
+from halo.measure.reporter import Reporter
+from halo.measure.runs.job import Job
+from halo.measure.session import Options, Session
 from support.samples.findings import GLIBC, JEMALLOC, MACHINE, measured, times
 
 SETTINGS = read_settings()

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
-from halo.process.target import Target
-from halo.trials.probe import RANDOM, SINGLE, Answer, Probe, judge, rounds_within
-from halo.trials.probe_report import conclusion, next_step, show_probe, summarize_probe
-from halo.trials.runs.job import Job
-from halo.trials.statistics import Ratio
+from halo.binary.process.target import Target
+from halo.measure.probe import RANDOM, SINGLE, Answer, Probe, judge, rounds_within
+from halo.measure.probe_report import conclusion, next_step, show_probe, summarize_probe
+from halo.measure.runs.job import Job
+from halo.measure.statistics import Ratio
 from support.samples.probe import measured, samples
 
 JOB = Job(Target(Path("/bin/prog"), "prog"), ("a b",))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.trials.runs import processor_load
-from halo.trials.runs.processor_load import LoadMeter
+from halo.measure.runs import processor_load
+from halo.measure.runs.processor_load import LoadMeter
 
 TICKS = os.sysconf("SC_CLK_TCK")
 Advance = Callable[[float, str], None]

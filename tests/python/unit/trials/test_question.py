@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
-from halo.cli import build_parser
-from halo.commands.shared.finished import findings_of, finished
-from halo.errors import BadInput
-from halo.process.allocators import GLIBC_ALONE
-from halo.process.target import Target
-from halo.results import read_measurement
-from halo.trials.inputs.question import Question, differences, question_of, write_question
-from halo.trials.job_inputs import JobInputs
-from halo.trials.results import raw_results, summarize_findings
-from halo.trials.runs.job import Job
-from halo.trials.table import remedy
+from halo.base.errors import BadInput
+from halo.binary.process.allocators import GLIBC_ALONE
+from halo.binary.process.target import Target
+from halo.cli.main import build_parser
+from halo.cli.shared.finished import findings_of, finished
+from halo.measure.inputs.question import Question, differences, question_of, write_question
+from halo.measure.job_inputs import JobInputs
+from halo.measure.results import raw_results, summarize_findings
+from halo.measure.runs.job import Job
+from halo.measure.table import remedy
+from halo.report.results import read_measurement
 from support.samples.results import document, save
 
 WORDS = ("run", "--trials", "7", "--cpu", "0", "--results", "a b", "--json=x")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.alignment.survey import survey_module
-from halo.trials.runs.recorder_time import (
+from halo.binary.alignment.survey import survey_module
+from halo.measure.runs.recorder_time import (
     MUCH_CODE,
     code_bytes,
     planning_seconds,

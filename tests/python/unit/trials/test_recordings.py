@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from halo.errors import RecordingFailed
-from halo.process.foreground import Ending
-from halo.recording.parts import Limits
-from halo.recording.producer import EngineFailed
-from halo.settings import read_settings
-from halo.trials.findings import Findings
-from halo.trials.inputs import recordings as recordings_module
-from halo.trials.inputs.recordings import RecordedRun, recording_stage, run_recording
-from halo.trials.journal import Journal
-from halo.trials.reporter import Reporter
-from halo.trials.runs.failures import Overdue
-from halo.trials.runs.job import Job, Output, digest
-from halo.trials.session import Options, Session
+from halo.base.errors import RecordingFailed
+from halo.base.settings import read_settings
+from halo.binary.process.foreground import Ending
+from halo.measure.findings import Findings
+from halo.measure.inputs import recordings as recordings_module
+from halo.measure.inputs.recordings import RecordedRun, recording_stage, run_recording
+from halo.measure.journal import Journal
+from halo.measure.reporter import Reporter
+from halo.measure.runs.failures import Overdue
+from halo.measure.runs.job import Job, Output, digest
+from halo.measure.session import Options, Session
+from halo.record.parts import Limits
+from halo.record.producer import EngineFailed
 from support.samples.findings import MACHINE
 
 

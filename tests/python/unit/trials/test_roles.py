@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands.run import RunCommand, _inputs
-from halo.commands.shared.program import one_or_two_programs
-from halo.errors import BadInput, UsageError
-from halo.process.target import Target
-from halo.trials.inputs.roles import Inputs, only
-from halo.trials.runs.job import Job, repeat_options
+from halo.base.errors import BadInput, UsageError
+from halo.binary.process.target import Target
+from halo.cli.run import RunCommand, _inputs
+from halo.cli.shared.program import one_or_two_programs
+from halo.measure.inputs.roles import Inputs, only
+from halo.measure.runs.job import Job, repeat_options
 
 PROG = Target(Path("/usr/bin/true"), "true")
 

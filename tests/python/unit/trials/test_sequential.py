@@ -8,7 +8,7 @@ from itertools import compress, product
 
 import pytest
 
-from halo.trials.racing.sequential import LAST_LOOK, LOOKS, TWO_SIDED, paired_gain
+from halo.measure.racing.sequential import LAST_LOOK, LOOKS, TWO_SIDED, paired_gain
 from support.samples.noise import Noise, disturbed, quiet
 
 

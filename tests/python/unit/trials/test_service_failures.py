@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from halo.errors import TrialFailed
-from halo.process.foreground import Ending
-from halo.process.target import Target
-from halo.settings import read_settings
-from halo.trials.runs.job import Configuration, Job, Output
-from halo.trials.runs.laboratory import Laboratory
-from halo.trials.runs.launcher import Failure, Run
+from halo.base.errors import TrialFailed
+from halo.base.settings import read_settings
+from halo.binary.process.foreground import Ending
+from halo.binary.process.target import Target
+from halo.measure.runs.job import Configuration, Job, Output
+from halo.measure.runs.laboratory import Laboratory
+from halo.measure.runs.launcher import Failure, Run
 
 JOB = Job(Target(Path("/bin/srv"), "srv"), ("7777",))
 

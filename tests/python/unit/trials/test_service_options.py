@@ -7,13 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.trials.services.service import (
-    Ready,
-    Service,
-    parse_load,
-    parse_ready,
-    parse_signal,
-)
+from halo.measure.services.service import Ready, Service, parse_load, parse_ready, parse_signal
 
 
 @pytest.fixture

@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from halo.process.allocator_settings import SETTINGS
-from halo.process.allocators import Allocator, find_allocator
-from halo.schema.trial import Trial
-from halo.settings import read_settings
-from halo.trials.findings import Findings
-from halo.trials.inputs import allocator_settings as module
-from halo.trials.inputs.allocator_settings import ranked, time_settings
-from halo.trials.racing.budget import Budget
-from halo.trials.reporter import Reporter
-from halo.trials.results import summarize_findings
-from halo.trials.run import next_allocators
-from halo.trials.runs.job import Configuration, Job
-from halo.trials.runs.laboratory import COOLDOWN
-from halo.trials.session import Options, Session
-from halo.trials.stages import Rounds
+from halo.base.schema.trial import Trial
+from halo.base.settings import read_settings
+from halo.binary.process.allocator_settings import SETTINGS
+from halo.binary.process.allocators import Allocator, find_allocator
+from halo.measure.findings import Findings
+from halo.measure.inputs import allocator_settings as module
+from halo.measure.inputs.allocator_settings import ranked, time_settings
+from halo.measure.racing.budget import Budget
+from halo.measure.reporter import Reporter
+from halo.measure.results import summarize_findings
+from halo.measure.run import next_allocators
+from halo.measure.runs.job import Configuration, Job
+from halo.measure.runs.laboratory import COOLDOWN
+from halo.measure.session import Options, Session
+from halo.measure.stages import Rounds
 from support.samples.findings import MACHINE, STEADY, times
 
 JOB = Job(None, ())  # type: ignore[arg-type]

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from halo.process.target import find_target
-from halo.schema.trial import Trial
-from halo.settings import read_settings
-from halo.trials.findings import Findings
-from halo.trials.inputs import unrecorded
-from halo.trials.inputs.unrecorded import time_allocators
-from halo.trials.reporter import Reporter
-from halo.trials.runs import processor_load
-from halo.trials.runs.job import Job
-from halo.trials.session import Options, Session
+from halo.base.schema.trial import Trial
+from halo.base.settings import read_settings
+from halo.binary.process.target import find_target
+from halo.measure.findings import Findings
+from halo.measure.inputs import unrecorded
+from halo.measure.inputs.unrecorded import time_allocators
+from halo.measure.reporter import Reporter
+from halo.measure.runs import processor_load
+from halo.measure.runs.job import Job
+from halo.measure.session import Options, Session
 from support.samples.findings import MACHINE
 
 SETTINGS = read_settings()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.trials.runs import slices as module
-from halo.trials.runs.slices import SLICE, available_memory, even_parts, processes_that_fit, slices
+from halo.measure.runs import slices as module
+from halo.measure.runs.slices import SLICE, available_memory, even_parts, processes_that_fit, slices
 
 MIB = 1 << 20
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from halo.process.target import Target
-from halo.recording.producer import Command
-from halo.trials.runs.failures import Overdue, ProgramFailed
-from halo.trials.runs.job import Job
-from halo.trials.runs.launcher import Launcher, Run, Streams
-from halo.trials.runs.single_run import TimeLimits, run_job
+from halo.binary.process.target import Target
+from halo.measure.runs.failures import Overdue, ProgramFailed
+from halo.measure.runs.job import Job
+from halo.measure.runs.launcher import Launcher, Run, Streams
+from halo.measure.runs.single_run import TimeLimits, run_job
+from halo.record.producer import Command
 
 SHELL = Target(Path("/bin/sh"), "sh")
 LIMITS = TimeLimits(30, "of --timeout")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from halo.process.foreground import Ending
-from halo.process.target import Target
-from halo.recording.producer import Command
-from halo.trials.runs import single_run
-from halo.trials.runs.failures import Overdue
-from halo.trials.runs.job import Job
-from halo.trials.runs.launcher import Launcher, Run, Streams
-from halo.trials.runs.single_run import TimeLimits, native_limits, recorded_limits, run_job
+from halo.binary.process.foreground import Ending
+from halo.binary.process.target import Target
+from halo.measure.runs import single_run
+from halo.measure.runs.failures import Overdue
+from halo.measure.runs.job import Job
+from halo.measure.runs.launcher import Launcher, Run, Streams
+from halo.measure.runs.single_run import TimeLimits, native_limits, recorded_limits, run_job
+from halo.record.producer import Command
 
 JOB = Job(Target(Path("/bin/sh"), "sh"), ("-c", "sleep 0.4"))
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from halo.aging import Litter, LitterLog
-from halo.process.foreground import Ending
-from halo.process.target import Target
-from halo.schema.trial import Runtime
-from halo.settings import read_settings
-from halo.trials.racing.clock import deciding_clock, processor, wall
-from halo.trials.runs.job import Configuration, Job, Output
-from halo.trials.runs.laboratory import Laboratory
-from halo.trials.runs.launcher import Run
-from halo.trials.services.service import Load, Service
+from halo.base.schema.trial import Runtime
+from halo.base.settings import read_settings
+from halo.binary.process.foreground import Ending
+from halo.binary.process.target import Target
+from halo.measure.aging import Litter, LitterLog
+from halo.measure.racing.clock import deciding_clock, processor, wall
+from halo.measure.runs.job import Configuration, Job, Output
+from halo.measure.runs.laboratory import Laboratory
+from halo.measure.runs.launcher import Run
+from halo.measure.services.service import Load, Service
 
 
 def test_littering_does_not_make_processor_time_the_clock(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.commands.shared.results import drop_empty, results_folder
-from halo.trials.folders import fresh_folder, is_finished
+from halo.cli.shared.results import drop_empty, results_folder
+from halo.measure.folders import fresh_folder, is_finished
 from support.samples.results import document, save
 
 

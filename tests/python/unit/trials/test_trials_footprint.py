@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from halo.settings import read_settings
-from halo.trials.inputs import unrecorded
-from halo.trials.inputs.footprint import MAX_FACTOR, footprint_warning
-from halo.trials.inputs.roles import Inputs
-from halo.trials.reporter import Reporter
-from halo.trials.results import summarize_findings
-from halo.trials.runs.job import Job
-from halo.trials.session import Options, Session
+from halo.base.settings import read_settings
+from halo.measure.inputs import unrecorded
+from halo.measure.inputs.footprint import MAX_FACTOR, footprint_warning
+from halo.measure.inputs.roles import Inputs
+from halo.measure.reporter import Reporter
+from halo.measure.results import summarize_findings
+from halo.measure.runs.job import Job
+from halo.measure.session import Options, Session
 from support.samples.findings import complete
 
 MB = 10**6

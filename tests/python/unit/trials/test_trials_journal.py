@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.trials.journal import Journal
+from halo.measure.journal import Journal
 
 INPUTS = {"machine": "a", "runtime": "1"}
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
-from halo.schema.trial import Trial
-from halo.trials.candidates import Candidate, PlanVariant
-from halo.trials.findings import Findings
-from halo.trials.placement import Answer, advice, conclude, is_open
-from halo.trials.racing.gains import HALO, Objective, gain_of, recommended
-from halo.trials.results import summarize_findings
-from halo.trials.statistics import Ratio
+from halo.base.schema.trial import Trial
+from halo.measure.candidates import Candidate, PlanVariant
+from halo.measure.findings import Findings
+from halo.measure.placement import Answer, advice, conclude, is_open
+from halo.measure.racing.gains import HALO, Objective, gain_of, recommended
+from halo.measure.results import summarize_findings
+from halo.measure.statistics import Ratio
 from support.samples.findings import JEMALLOC, MACHINE, NOISE, STEADY, measured, times
 
 KEPT = "halo over glibc"

@@ -10,22 +10,15 @@ from itertools import accumulate
 import msgspec
 import pytest
 
-from halo.schema.trial import Runtime, Trial
-from halo.trials.racing.clock import deciding_clock, processor, wall
-from halo.trials.racing.field import Field
-from halo.trials.racing.final import FEW_COMPARED, run_final
-from halo.trials.racing.heats import HEATS, Heat, Measure
-from halo.trials.racing.race import Pace, pace_for, race, screen_runs
-from halo.trials.racing.sequential import (
-    BOUNDS,
-    FIRST_LOOK,
-    LAST_LOOK,
-    LOOKS,
-    Gain,
-    paired_gain,
-)
-from halo.trials.racing.verdict import MIN_GAIN, Comparison, judge
-from halo.trials.runs.rounds import Samples
+from halo.base.schema.trial import Runtime, Trial
+from halo.measure.racing.clock import deciding_clock, processor, wall
+from halo.measure.racing.field import Field
+from halo.measure.racing.final import FEW_COMPARED, run_final
+from halo.measure.racing.heats import HEATS, Heat, Measure
+from halo.measure.racing.race import Pace, pace_for, race, screen_runs
+from halo.measure.racing.sequential import BOUNDS, FIRST_LOOK, LAST_LOOK, LOOKS, Gain, paired_gain
+from halo.measure.racing.verdict import MIN_GAIN, Comparison, judge
+from halo.measure.runs.rounds import Samples
 from support.samples.noise import Noise, disturbed, quiet
 
 RELAXED = Pace(final_runs=10**6)

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from halo.trials.candidates import printed
-from halo.trials.reporter import Reporter, duration
-from halo.trials.runs.rounds import Step
+from halo.measure.candidates import printed
+from halo.measure.reporter import Reporter, duration
+from halo.measure.runs.rounds import Step
 
 
 class Clock:

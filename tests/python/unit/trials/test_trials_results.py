@@ -13,19 +13,19 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from halo.commands.shared.repeat import again as repeated
-from halo.errors import BadInput
-from halo.files.atomic import write_json
-from halo.results import read_measurement
-from halo.schema.summary import RecordCost
-from halo.trials import placement
-from halo.trials.candidates import Candidate, PlanVariant
-from halo.trials.deep.choice import choose_variants
-from halo.trials.findings import Findings
-from halo.trials.placement import conclude
-from halo.trials.results import raw_results, summarize_findings
-from halo.trials.statistics import Ratio
-from halo.trials.table import next_step, remedy, table
+from halo.base.errors import BadInput
+from halo.base.files.atomic import write_json
+from halo.base.schema.summary import RecordCost
+from halo.cli.shared.repeat import again as repeated
+from halo.measure import placement
+from halo.measure.candidates import Candidate, PlanVariant
+from halo.measure.deep.choice import choose_variants
+from halo.measure.findings import Findings
+from halo.measure.placement import conclude
+from halo.measure.results import raw_results, summarize_findings
+from halo.measure.statistics import Ratio
+from halo.measure.table import next_step, remedy, table
+from halo.report.results import read_measurement
 from support.samples.findings import (
     JEMALLOC,
     MACHINE,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from halo.schema.trial import Trial
-from halo.trials.runs.rounds import relative_times
+from halo.base.schema.trial import Trial
+from halo.measure.runs.rounds import relative_times
 
 
 def samples(*walls: float) -> list[Trial]:

@@ -10,30 +10,30 @@ from typing import Any, cast
 
 import pytest
 
-from halo.elf import FrameRule, RuleKind
+from halo.base.schema.trial import Trial
+from halo.base.settings import read_settings
+from halo.binary.elf import FrameRule, RuleKind
+from halo.binary.process.allocator_settings import SETTINGS
+from halo.binary.process.allocators import Allocator
+from halo.binary.process.target import find_target
+from halo.measure import run as run_module
+from halo.measure.candidates import Candidate, PlanVariant
+from halo.measure.deep.choice import Choice, choose_variants
+from halo.measure.findings import Findings
+from halo.measure.inputs.roles import only
+from halo.measure.inputs.unrecorded import TYPICAL
+from halo.measure.journal import Journal
+from halo.measure.racing.budget import EFFORTS, RACE
+from halo.measure.racing.gains import Objective
+from halo.measure.racing.sequential import LOOKS
+from halo.measure.reporter import Reporter
+from halo.measure.runs.job import Configuration, Job
+from halo.measure.runs.laboratory import COOLDOWN
+from halo.measure.session import Options, Session, identities
+from halo.measure.stages import Rounds
 from halo.plan import Group, Grouping, build_plan, read_plan, write_plan
-from halo.process.allocator_settings import SETTINGS
-from halo.process.allocators import Allocator
-from halo.process.target import find_target
-from halo.profile import Module, Profile
-from halo.schema.trial import Trial
-from halo.settings import read_settings
-from halo.trials import run as run_module
-from halo.trials.candidates import Candidate, PlanVariant
-from halo.trials.deep.choice import Choice, choose_variants
-from halo.trials.findings import Findings
-from halo.trials.inputs.roles import only
-from halo.trials.inputs.unrecorded import TYPICAL
-from halo.trials.journal import Journal
-from halo.trials.racing.budget import EFFORTS, RACE
-from halo.trials.racing.gains import Objective
-from halo.trials.racing.sequential import LOOKS
-from halo.trials.reporter import Reporter
-from halo.trials.runs.job import Configuration, Job
-from halo.trials.runs.laboratory import COOLDOWN
-from halo.trials.session import Options, Session, identities
-from halo.trials.stages import Rounds
-from halo.updates import chosen_allocator
+from halo.plan.updates import chosen_allocator
+from halo.record.profile import Module, Profile
 from support.samples.findings import GLIBC, JEMALLOC, MACHINE, measured, samples, times
 from support.samples.plan import Sample, any_alignment
 

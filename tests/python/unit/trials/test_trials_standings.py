@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from halo.console.terminal import make_console, show_grid
-from halo.trials.findings import gains
-from halo.trials.racing.standings import standings
-from halo.trials.results import summarize_findings
+from halo.base.console.terminal import make_console, show_grid
+from halo.measure.findings import gains
+from halo.measure.racing.standings import standings
+from halo.measure.results import summarize_findings
 from support.samples.findings import complete, measured, samples, times
 
 

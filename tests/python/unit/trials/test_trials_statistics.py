@@ -8,7 +8,7 @@ import statistics
 
 import pytest
 
-from halo.trials.statistics import ratio, sign_test, summarize
+from halo.measure.statistics import ratio, sign_test, summarize
 
 
 def quartiles_by_sorting(values: list[float]) -> tuple[float, float, float]:

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from halo.errors import RecordingFailed
-from halo.profile import INPUTS, Profile, read_profile
-from halo.recording.parts import Limits
-from halo.settings import read_settings
-from halo.trials.findings import Findings
-from halo.trials.inputs import training_inputs as training_module
-from halo.trials.inputs.recordings import RecordedRun
-from halo.trials.inputs.training_inputs import judge_on_others, record_inputs
-from halo.trials.placement import Answer, conclude
-from halo.trials.reporter import Reporter
-from halo.trials.runs.job import Configuration, Job
-from halo.trials.session import Options, Session
-from halo.trials.stages import Rounds
+from halo.base.errors import RecordingFailed
+from halo.base.settings import read_settings
+from halo.measure.findings import Findings
+from halo.measure.inputs import training_inputs as training_module
+from halo.measure.inputs.recordings import RecordedRun
+from halo.measure.inputs.training_inputs import judge_on_others, record_inputs
+from halo.measure.placement import Answer, conclude
+from halo.measure.reporter import Reporter
+from halo.measure.runs.job import Configuration, Job
+from halo.measure.session import Options, Session
+from halo.measure.stages import Rounds
+from halo.record.parts import Limits
+from halo.record.profile import INPUTS, Profile, read_profile
 from support.samples.findings import NOISE, measured, times
 from support.samples.inputs import Recorded, blue, red
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from halo.errors import Unsuitable
-from halo.process.target import Target
-from halo.trials.runs.wrappers import refuse_known_starter, refuse_known_wrapper
+from halo.base.errors import Unsuitable
+from halo.binary.process.target import Target
+from halo.measure.runs.wrappers import refuse_known_starter, refuse_known_wrapper
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import GENERATED_CODE, read_profile
+from halo.record.profile import GENERATED_CODE, read_profile
 from support.command import REPOSITORY, halo
 from support.planned import compile_program, make_plan, run_planned
 

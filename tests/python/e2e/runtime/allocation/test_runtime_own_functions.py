@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.doctor.allocator_functions import TAKES_A_BLOCK, WITHOUT_A_BLOCK
 from halo.plan.model import Spans
+from halo.ship.doctor.allocator_functions import TAKES_A_BLOCK, WITHOUT_A_BLOCK
 from support.command import REPOSITORY
 from support.planned import RUNTIME, Run, compile_program, make_plan, run_planned
 from support.programs.interface import SOURCES, build, library_of, preloads

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.elf import build_id_of
+from halo.binary.elf import build_id_of
 from halo.plan import PlanGroup, PlanModule, drawing_plan, read_plan, write_plan
 from support.planned import CHECKING_RUNTIME, RUNTIME, compile_program, make_plan, run_planned
 from support.programs.interface import (

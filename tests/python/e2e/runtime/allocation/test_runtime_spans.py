@@ -9,7 +9,7 @@ import pytest
 
 from halo.plan.layout import VERSION
 from halo.plan.model import Spans
-from halo.profile import Profile
+from halo.record.profile import Profile
 from support.planned import CHECKING_RUNTIME, RUNTIME, compile_program, run_planned
 from support.spans import plan_of_large, record_large
 

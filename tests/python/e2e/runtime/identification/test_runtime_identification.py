@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from halo.profile import read_profile
+from halo.record.profile import read_profile
 from support.planned import CHECKING_RUNTIME, compile_program, make_plan, run_planned
 from support.programs.sources import EXCEPTIONS, HOST, PLUGIN
 

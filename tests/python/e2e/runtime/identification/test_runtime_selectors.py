@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from halo.plan import Plan, read_plan
-from halo.profile import Profile, read_profile
+from halo.record.profile import Profile, read_profile
 from support.command import BUILD, halo
 from support.planned import CHECKING_RUNTIME, RUNTIME, Run, compile_program, make_plan, run_planned
 from support.programs.life import library

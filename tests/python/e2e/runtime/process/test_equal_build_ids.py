@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from halo.elf import build_id_of
-from halo.elf.digest import digest_of
+from halo.binary.elf import build_id_of
+from halo.binary.elf.digest import digest_of
 from halo.plan import read_plan
 from support.command import halo
 from support.planned import compile_program, make_plan, run_planned

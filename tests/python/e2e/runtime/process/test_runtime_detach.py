@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from halo.binary.process.allocators import find_allocator
 from halo.plan import read_plan, write_plan
-from halo.process.allocators import find_allocator
 from support.planned import RUNTIME, compile_program, make_plan, run_planned
 
 # Prints, for each address among its arguments, the file that the function lies in whose address is

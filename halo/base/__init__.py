@@ -1,0 +1,1 @@
+"""What all rooms use: errors, settings, files, the console, JSON documents."""

@@ -1,0 +1,1 @@
+"""Executables and processes: ELF files, the proof of alignment, allocators."""

@@ -1,0 +1,65 @@
+"""The interface of commands, and the lists of all commands and groups."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from halo import registry
+from halo.base.settings import Settings
+
+
+class Command(Protocol):
+    """A command: its name, one line of help, its options, and its action.
+
+    `examples` are one or two command lines, as they would be typed.
+    """
+
+    name: str
+    summary: str
+    usage: str
+
+    @property
+    def examples(self) -> Sequence[str]: ...
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+        """Does the work and returns the exit status; `rest` is all that follows the first `--`."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Commands that are written `halo NAME COMMAND`."""
+
+    name: str
+    summary: str
+    commands: Sequence[Command]
+
+
+COMMANDS: Sequence[Command] = registry.load(registry.COMMANDS)
+
+TRACE = Group(
+    "trace",
+    "Trace a program built with halo-cc or halo-c++, and analyse its trace.",
+    registry.load(registry.TRACE_COMMANDS),
+)
+HEAP = Group(
+    "heap",
+    "Run and measure a program on an aged heap.",
+    registry.load(registry.HEAP_COMMANDS),
+)
+EVAL = Group(
+    "eval",
+    "Measure allocators, strategies, simulated caches and predictors, without choosing a plan.",
+    registry.load(registry.EVAL_COMMANDS),
+)
+GROUPS: Sequence[Group] = (TRACE, EVAL, HEAP)
+
+
+def every_command() -> list[tuple[str, Command]]:
+    """All commands, with the words that they are written by."""
+    grouped = [(f"{group.name} {it.name}", it) for group in GROUPS for it in group.commands]
+    return [(command.name, command) for command in COMMANDS] + grouped

@@ -1,1 +1,0 @@
-"""Figures of conflicts in the first cache."""

@@ -1,1 +1,0 @@
-"""Figures of `halo hints`: the importance of fields, and the accuracy of forests."""

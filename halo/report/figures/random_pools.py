@@ -1,0 +1,31 @@
+"""`random-pools`: the effect of random placement on a program's time (HALO, figure 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.comparison import compare, shared_configs
+from halo.report.figures.drawing.bar_chart import draw_bars
+from halo.report.results import read_measurements
+from halo.report.results.metrics import parse_metric
+
+METRIC = "time@negimprovement"
+CONFIGURATIONS = ("random-pools plan",)
+
+
+class RandomPoolsFigure:
+    name = "random-pools"
+    summary = "time under random placement in four pools (figure 15)"
+    endings = IMAGES
+    accepts = ("configurations", "baseline", "on")
+
+    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+        measurements = read_measurements(paths)
+        metric = parse_metric(METRIC)
+        configs = options.configs or shared_configs(
+            measurements, metric.event, CONFIGURATIONS, options.on
+        )
+        title = "Time saved by random placement"
+        return draw_bars(compare(measurements, metric, configs, options, title), ending)

@@ -1,0 +1,1 @@
+"""What a program needs where it is used: checks before, and a folder to deploy."""

@@ -1,0 +1,1 @@
+"""Studies of papers and others, which the main job does not need; `halo/registry.py` names all."""

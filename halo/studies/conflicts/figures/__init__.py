@@ -1,0 +1,3 @@
+"""Figures of conflicts in the first cache."""
+
+import halo.report.figures  # noqa: F401 - before matplotlib, whose messages it turns off

@@ -1,0 +1,1 @@
+"""Hot data streams (HALO, section 5.1)."""

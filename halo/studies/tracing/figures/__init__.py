@@ -1,0 +1,3 @@
+"""Figures of analyses of traces."""
+
+import halo.report.figures  # noqa: F401 - before matplotlib, whose messages it turns off

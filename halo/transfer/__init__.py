@@ -1,6 +1,0 @@
-"""Transfers a profile of one build to another build of the same source, by debug information."""
-
-from halo.transfer.steps import recorded_calls
-from halo.transfer.transfer import Carried, carry_over, recorded_module
-
-__all__ = ["Carried", "carry_over", "recorded_calls", "recorded_module"]

@@ -1,0 +1,247 @@
+// Timers, the handler of their signal, and the sink of bursts.
+#include "recorder/native/sampler.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <span>
+
+#include "base/system_call.h"
+#include "recorder/native/burst/bursts.h"
+#include "recorder/native/engine.h"
+#include "recorder/native/signals.h"
+
+namespace halo::native {
+
+constinit Sampler sampler;
+
+namespace {
+
+using events::Record;
+
+constexpr uint64_t kFirstWords = 1 << 20, kEarlyWords = 1 << 17, kLaterWords = 1 << 15;
+constexpr uint64_t kFirstDelay = 1000, kShortDelay = 1'000'000;  // ns of processor time
+constexpr uint64_t kWatch = 100'000'000;  // of paused bursts, whose end may go unnoticed
+constexpr uint64_t kMaxWeight = 1 << 20;
+// Of a burst, in ns: how much longer it takes for each word than natively, about, and the minimum
+// time.
+constexpr uint64_t kAddedTime = 1, kMinTime = 1000, kWordsOfMinTime = 5;
+constexpr uint64_t kLongEnough = 1'000'000;  // ns, to tell how long a cycle takes
+
+struct Timer {
+  int32_t number = -1;
+  uint64_t begun = 0;  // ns of processor time at which the present burst began; pauses postpone it
+  uint64_t ended = 0;  // at which the one before ended
+  uint64_t first_cycle = 0;               // of the present burst
+  uint64_t paused = 0, paused_cycle = 0;  // when it did
+  uint64_t native = 0;                    // ns since the one before
+  uint64_t words = 0;                     // that the present burst is to have
+  bool is_paused = false;
+  bool is_exact = false;    // it represents itself alone
+  bool begins_now = false;  // at the next signal, also in the recorder's own code
+  bool ends = false;        // it has no more words than it has now
+  uint64_t random = 0;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Timer timer;
+
+uint64_t time_of(int clock) {
+  timespec now{};
+  system_call(SYS_clock_gettime, uint64_t(clock), address_of(&now));
+  return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
+}
+
+uint64_t processor_time() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
+uint64_t real_time() { return time_of(CLOCK_MONOTONIC); }
+
+// Since the engine has begun.
+constinit uint64_t first_cycle = 0, first_time = 0;
+
+uint64_t nanoseconds(uint64_t cycles) {
+  constexpr int kFraction = 20;  // bits
+  static std::atomic<uint64_t> of_cycle{0};
+  uint64_t known = of_cycle.load(std::memory_order_relaxed);
+  if (known == 0) {
+    const uint64_t passed = real_time() - first_time;
+    known = (passed << kFraction) / (Bursts::cycles() - first_cycle);
+    if (passed > kLongEnough) of_cycle.store(known, std::memory_order_relaxed);
+  }
+  return cycles * known >> kFraction;
+}
+
+// Of the process: how many threads have begun, up to kFirstThreads, and what all bursts have cost,
+// up to kFirstCost, in ns.
+constinit std::atomic<uint32_t> threads_begun{0};
+constinit std::atomic<uint64_t> cost_of_all{0};
+// All bursts are as short and as far apart as the later ones.
+constinit std::atomic<bool> is_gentle{false};
+
+bool is_young() {
+  return !is_gentle.load(std::memory_order_relaxed) &&
+         cost_of_all.load(std::memory_order_relaxed) < Sampler::kFirstCost;
+}
+
+// Between half and one and a half of the delay, so that no period of the program is met always.
+void arm(uint64_t delay) {
+  timer.random = timer.random * 6364136223846793005 + 1442695040888963407;
+  const uint64_t varied = std::max<uint64_t>(delay / 2 + (timer.random >> 33) % (delay + 1), 1);
+  const itimerspec when{.it_interval = {.tv_sec = 0, .tv_nsec = kWatch},
+                        .it_value = {time_t(varied / 1'000'000'000), long(varied % 1'000'000'000)}};
+  system_call(SYS_timer_settime, uint64_t(timer.number), 0, address_of(&when), 0);
+}
+
+void on_timer(ucontext_t& interrupted) {
+  if (engine.is_restricted()) return;
+  if (Engine::lost()) return Sampler::end_thread();
+  Thread* thread = engine.enter();
+  if (thread == nullptr) return arm(kShortDelay);
+  const uint64_t words = timer.begins_now ? kFirstWords : is_young() ? kEarlyWords : kLaterWords;
+  if (!bursts.start(interrupted, words, timer.begins_now))
+    return arm(Bursts::is_active() ? kWatch : kShortDelay);
+  const uint64_t now = processor_time();
+  timer.native = now - timer.ended;
+  timer.is_exact = timer.begins_now;
+  timer.begins_now = false;
+  timer.begun = now;
+  timer.first_cycle = Bursts::cycles();
+  timer.words = words;
+  timer.ends = false;
+  thread->writer.begin_burst(timer.is_exact);
+}
+
+// Waits for nothing in a paused call: what was recorded before is sent.
+void changed(Bursts::Change change) {
+  if (!engine.is_on()) return;  // the process may not make these system calls
+  if (change == Bursts::Change::kResumes) {
+    timer.is_paused = false;
+    timer.begun += processor_time() - timer.paused;
+    timer.first_cycle += Bursts::cycles() - timer.paused_cycle;
+    return;
+  }
+  timer.ends = change == Bursts::Change::kEnds;
+  const bool goes_on = change == Bursts::Change::kIsFull;
+  if (Thread* thread = engine.enter()) {
+    const Busy busy(*thread);
+    const Bursts::NotCounted sending;
+    Sampler::flush(*thread);
+    if (!goes_on) thread->writer.settle();
+  }
+  if (goes_on) return;
+  if (!timer.is_paused) {  // else a handler has left the call for good
+    timer.paused = processor_time();
+    timer.paused_cycle = Bursts::cycles();
+  }
+  timer.is_paused = !timer.ends;
+  if (!timer.ends) return;
+  timer.ended = timer.paused;
+  const uint64_t cost = timer.ended - timer.begun;
+  if (is_young()) cost_of_all.fetch_add(cost, std::memory_order_relaxed);
+  arm(is_young() ? kShortDelay : std::max(kShortDelay, cost * Sampler::kShare));
+}
+
+// Of the present call of Sampler::flush.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Thread* flushed = nullptr;
+
+void send(std::span<const Access> accesses) {
+  StreamWriter& writer = flushed->writer;
+  writer.reserve(2 + accesses.size());
+  writer.begin_part();
+  writer.mark_epoch();
+  for (const Access& access : accesses) {
+    if (!engine.is_heap(access.address)) continue;
+    const Operand& operand = *access.operand;
+    const auto size = uint32_t(std::bit_width(operand.size) - 1);
+    writer.put(Record::access(access.address, std::min(size, 3u), operand.store && !operand.load,
+                              operand.alignment_class, access.code));
+  }
+  writer.publish();
+}
+
+}  // namespace
+
+void Sampler::flush(Thread& thread) {
+  flushed = &thread;
+  bursts.flush();
+}
+
+// Bursts begin uniformly in time, but the first one, which stands for itself alone. So an access is
+// in one with the probability that the burst has of the time: its own, without what recording adds,
+// over the time since the burst before. The time of a burst that goes on is extrapolated.
+//
+// Recording waits for the consumer, and others may use the processor meanwhile: cycles count these,
+// processor time does not.
+uint64_t Sampler::weight() {
+  if (timer.is_exact) return 1;
+  const uint64_t passed = processor_time() - timer.begun;
+  const uint64_t cycles = Bursts::cycles() - timer.first_cycle - bursts.lost_cycles();
+  const uint64_t words = std::max<uint64_t>(bursts.words(), 1);
+  const uint64_t translated = std::min(nanoseconds(cycles), passed);
+  const uint64_t added = words * kAddedTime;
+  uint64_t own = translated > added ? translated - added : 0;
+  uint64_t of_all = words;
+  if (!timer.ends && words < timer.words) {
+    own = own * timer.words / words;
+    of_all = timer.words;
+  }
+  own = std::max({own, of_all / kWordsOfMinTime, kMinTime});
+  return std::clamp<uint64_t>((timer.native + own / 2) / own, 1, kMaxWeight);
+}
+
+void Sampler::begin() {
+  first_cycle = Bursts::cycles();
+  first_time = real_time();
+  if (!bursts.begin(send, changed, true)) return;
+  is_on_ = watch_signals(on_timer, [](uint64_t max_object) { engine.request(max_object); });
+}
+
+void Sampler::begin_gently() {
+  threads_begun.store(Sampler::kFirstThreads, std::memory_order_relaxed);
+  is_gentle.store(true, std::memory_order_relaxed);
+}
+
+bool Sampler::begin_thread(Kept& kept) {
+  if (!is_on_) return false;
+  end_thread();  // of an earlier recording
+  bursts.adopt(kept.burst);
+  if (kept.timer != 0) system_call(SYS_timer_delete, uint64_t(kept.timer - 1));
+  kept.timer = 0;
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = kTimerSignal;
+  event.sigev_value.sival_ptr = timer_value();
+  event._sigev_un._tid = pid_t(system_call(SYS_gettid));
+  timer = {};
+  if (system_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, address_of(&event),
+                  address_of(&timer.number)) != 0)
+    return false;
+  kept.timer = timer.number + 1;
+  timer.random = uint64_t(event._sigev_un._tid) * 0x9E3779B97F4A7C15;
+  arm(kFirstDelay);
+  return threads_begun.load(std::memory_order_relaxed) < kFirstThreads &&
+         threads_begun.fetch_add(1, std::memory_order_relaxed) < kFirstThreads;
+}
+
+void Sampler::begin_now() {
+  timer.begins_now = true;
+  siginfo_t info{};
+  info.si_signo = kTimerSignal;
+  info.si_code = SI_TIMER;
+  info.si_ptr = timer_value();
+  system_call(SYS_rt_tgsigqueueinfo, system_call(SYS_getpid), system_call(SYS_gettid), kTimerSignal,
+              address_of(&info));
+}
+
+void Sampler::end_thread() {
+  if (timer.number >= 0) system_call(SYS_timer_delete, uint64_t(timer.number));
+  timer.number = -1;
+}
+
+void Sampler::after_fork() {
+  if (is_on_) bursts.after_fork();
+  cost_of_all.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace halo::native
