@@ -223,7 +223,7 @@ class RecordCommand:
 
         if rest:
             raise UsageError("Give either a program to run or --trace TRACE, not both.")
-        if options.engine not in (None, "llvm"):
+        if options.engine in {it.name for it in PRODUCERS if it.records_any_program}:
             raise UsageError(f"--trace runs nothing, so --engine {options.engine} means nothing.")
         path = options.output or Path(f"{options.trace.name}.profile")
         check_place(path)

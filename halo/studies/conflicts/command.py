@@ -57,8 +57,8 @@ class ConflictsCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.base.files.atomic import write_json
         from halo.record.profile import read_profile
-        from halo.studies.conflicts.documents import conflicts_document
         from halo.studies.conflicts.ranking import conflicts_of
+        from halo.studies.conflicts.results import conflicts_document
         from halo.studies.conflicts.table import show_conflicts
 
         if rest:

@@ -36,7 +36,7 @@ class CoverageCommand:
         from halo.base.files.destination import check_place
         from halo.record.profile import read_profile
         from halo.studies.conflicts.coverage import check_same_program
-        from halo.studies.conflicts.documents import coverage_document
+        from halo.studies.conflicts.results import coverage_document
         from halo.studies.conflicts.table import show_coverage
 
         if rest:

@@ -22,6 +22,8 @@ DPI = 160
 DIGITS = 6
 """Decimals of a position relative to the figure's size: less than a hundredth of a pixel."""
 
+POSITION = re.compile(rb"\d+\.\d{3,}")
+
 
 def check_matplotlib() -> None:
     """`ModuleNotFoundError` if it has no legends outside of axes, which most figures have."""
@@ -101,9 +103,13 @@ def save(drawing: Canvas, ending: str) -> bytes:
 
 
 def _minified(svg: bytes) -> bytes:
-    """The figure in one line, with positions in hundredths of a point."""
+    """The figure in one line, with positions in hundredths of a point; texts stay as they are."""
     one_line = re.sub(rb"\s*\n\s*", b" ", svg)
-    return re.sub(rb"\d+\.\d{3,}", lambda it: b"%.2f" % float(it[0]), one_line)
+    return re.sub(rb"<[^>]*>", lambda tag: POSITION.sub(_rounded, tag[0]), one_line)
+
+
+def _rounded(position: re.Match[bytes]) -> bytes:
+    return b"%.2f" % float(position[0])
 
 
 def _lay_out(drawing: Canvas) -> None:

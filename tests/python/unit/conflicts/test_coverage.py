@@ -13,7 +13,7 @@ from halo.cli.main import main
 from halo.record.profile import Module
 from halo.studies.conflicts.coverage import measure_coverage, state_coverage
 from halo.studies.conflicts.coverage_document import CoverageDocument, PredictorCoverage
-from halo.studies.conflicts.documents import coverage_document
+from halo.studies.conflicts.results import coverage_document
 from support.samples.plan import MODULES, Sample
 
 NAMES = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from halo.report.figures.base import Options
 from halo.report.figures.comparison import compare
 from halo.report.figures.drawing.arrangement import arrange, ordered
 from halo.report.figures.drawing.bar_chart import Chart
-from halo.report.figures.drawing.style import look
+from halo.report.figures.drawing.style import canvas, look
+from halo.report.figures.drawing.style import save as save_drawing
 from halo.report.figures.registry import FIGURES, find_figure
 from halo.report.results import read_measurements
 from halo.report.results.graph import Graph, Node
@@ -252,3 +254,11 @@ def test_names_that_are_not_utf_8_are_drawn(tmp_path: Path) -> None:
     paths = [save(document("caf\udce9"), tmp_path / "r")]
     assert "caf?" in words(find_figure("bars").make(paths, Options(metric="time"), "svg"))
     assert "| caf? |" in find_figure("fragmentation").make(paths, Options(), "md").decode()
+
+
+def test_numbers_in_texts_of_a_picture_are_not_rounded() -> None:
+    with canvas(2, 2) as drawing:
+        drawing.text(0.123456, 0.5, "0.9876 of all")
+        content = save_drawing(drawing, "svg").decode()
+    assert "0.9876 of all" in words(content.encode()) and "\n" not in content.strip()
+    assert not re.search(r'"[^"]*\d\.\d{3}[^"]*"', content)
