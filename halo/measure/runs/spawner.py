@@ -17,6 +17,8 @@ HUP, INT, KILL, PIPE, TERM, CONT, STOP, XFSZ = 1, 2, 9, 13, 15, 18, 19, 25
 IGNORED = (HUP, INT, TERM)
 READ, WRITE = posix.O_RDONLY, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC
 PERIOD = 1  # milliseconds between checks of a child without pidfd
+PAUSE = 0.00005  # seconds between checks of a child that is to stop
+STOPPING = 1.0  # seconds that a child has to stop
 GRACE = 2.0  # seconds that a program has to end after SIGTERM
 
 Start = tuple[str, list[str], dict[str, str], tuple[str, str, str]]
@@ -75,7 +77,7 @@ def run_in_slices(
                 period = left if is_last else min(left, slices[at])
                 ended = await_end(child, set(children.values()), mark, period)
                 if not ended:
-                    send_group(STOP, child)
+                    stop_group(child)
                 walls[at] += time.perf_counter_ns() - begin
                 if ended:
                     found[at] = reap(child, walls[at], main_thread(child))
@@ -115,6 +117,19 @@ def send_group(number: int, child: int) -> None:
         posix.killpg(child, number)
     except OSError:
         return  # it has just ended
+
+
+def stop_group(child: int) -> None:
+    """Stops the child's process group; returns when the child is stopped, or has ended.
+
+    A child that waits for a processor stops only when it gets one. Until then the kernel counts it
+    as ready, so this time must be part of its slice. A child in `vfork` does not stop in time.
+    """
+    send_group(STOP, child)
+    last = time.monotonic() + STOPPING
+    options = posix.WSTOPPED | posix.WEXITED | posix.WNOWAIT | posix.WNOHANG
+    while not posix.waitid(posix.P_PID, child, options) and time.monotonic() < last:
+        time.sleep(PAUSE)
 
 
 def main_thread(child: int) -> tuple[int, int]:

@@ -71,6 +71,7 @@ def test_a_lost_spawner_is_an_error_of_halo(tmp_path: Path) -> None:
 
 
 LOOP = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo $i; exit 3"
+ENDLESS = "while :; do :; done"
 
 
 def in_slices(
@@ -105,10 +106,22 @@ def test_runs_in_slices_end_in_their_own_ways(
         assert run(launcher, "exit 4", tmp_path).ending.exit_status == 4
 
 
+def test_a_slice_ends_when_its_run_is_stopped(tmp_path: Path) -> None:
+    """On a busy processor that is later than the signal, and until then the run is ready."""
+    processor = min(os.sched_getaffinity(0))
+    with Launcher(processor) as launcher:
+        with subprocess.Popen(["taskset", "-c", str(processor), SHELL, "-c", ENDLESS]) as other:
+            found = in_slices(launcher, [LOOP] * 3, tmp_path)
+            other.kill()
+        assert isinstance(found, list)
+        for each in found:
+            assert each.user + each.system == pytest.approx(each.wall - each.delayed, rel=0.08)
+
+
 def test_all_runs_in_slices_are_stopped_if_one_exceeds_its_limit(tmp_path: Path) -> None:
     start = time.monotonic()
     with Launcher() as launcher:
-        endless = "echo $$; while :; do :; done"
+        endless = f"echo $$; {ENDLESS}"
         assert in_slices(launcher, ["exit 0", endless, endless], tmp_path, 0.3) in (1, 2)
         for at in (1, 2):
             with pytest.raises(ProcessLookupError):
@@ -118,7 +131,7 @@ def test_all_runs_in_slices_are_stopped_if_one_exceeds_its_limit(tmp_path: Path)
 
 
 def test_a_lost_spawner_leaves_no_stopped_run(tmp_path: Path) -> None:
-    endless = "echo $$; while :; do :; done"
+    endless = f"echo $$; {ENDLESS}"
 
     def lose() -> None:
         os.kill(launcher.pid, signal.SIGKILL)
