@@ -84,7 +84,8 @@ def answers(draw: Callable[[tuple[int, int]], Floats], count: int) -> float:
     for _ in range(0, count, CHUNK):
         rounds = draw((CHUNK, LAST_LOOK))
         ranks = {look: _ranks_of_losses(rounds[:, :look]) for look in LOOKS}
-        claimed = statistic(rounds[:, :FIRST_LOOK]) >= TWO_SIDED.first
+        found = {look: statistic(rounds[:, :look]) >= it for look, it in TWO_SIDED.early.items()}
+        claimed = np.any([*found.values()], axis=0)
         for look, column in ranks.items():
             beyond = TWO_SIDED.outermost(look)
             claimed |= column <= (-1 if beyond is None else beyond)

@@ -25,12 +25,12 @@ from halo.measure.racing.gains import (
     peak_memory,
     surely_faster,
 )
-from halo.measure.racing.sequential import TWO_SIDED, Gain, paired_gain
+from halo.measure.racing.sequential import EARLY_LOOK, FIRST_LOOK, TWO_SIDED, Gain, paired_gain
 from halo.measure.runs.rounds import Samples
 from halo.measure.statistics import Ratio, ratio
 
 THRESHOLD = 0.02  # a change of time whose whole interval is within it counts as none
-MIN_TRIALS = 7  # fewer allow no conclusion about a change of some per cent
+MIN_TRIALS = FIRST_LOOK  # that are advised
 MAX_ADVISED = 200  # trials; if more are needed, a quieter machine is better advice
 NEAREST = (
     0.005  # assumed distance of a value to the threshold, to estimate the trials that it needs
@@ -102,7 +102,7 @@ def conclude(findings: Findings) -> Conclusion:
     if not counts:
         return _ended(findings)
     trials = min(counts)
-    if trials < MIN_TRIALS:
+    if trials < EARLY_LOOK:
         return _open(
             f"{program}: it cannot be told what is fastest: {trials} trial{'s' * (trials > 1)}"
             f" conclude{'s' * (trials == 1)} nothing",
@@ -123,8 +123,14 @@ def is_open(findings: Findings) -> bool:
         return False
     others = [name for name in trials if name != use]
     return any(_may_gain(gain_of(trials, name, use)) for name in others) or (
-        use == HALO and not gain_of(trials, HALO, _best(findings)).exceeds(1.0, TWO_SIDED)
+        use == HALO and not _is_told(gain_of(trials, HALO, _best(findings)))
     )
+
+
+def _is_told(gain: Gain) -> bool:
+    """Whether the gain is certain; at an early look, whose interval is wide, half of it."""
+    early = gain.rounds < FIRST_LOOK
+    return gain.exceeds(math.exp(gain.mean / 2) if early else 1.0, TWO_SIDED)
 
 
 def _may_gain(gain: Gain) -> bool:

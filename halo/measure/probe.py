@@ -25,7 +25,8 @@ from halo.binary.process.allocators import GLIBC_ALONE, Allocator, baseline_allo
 from halo.binary.process.allocators import alone as under_allocator
 from halo.measure.findings import WIDE
 from halo.measure.first_runs import SHORT, run_first
-from halo.measure.placement import MIN_TRIALS, THRESHOLD
+from halo.measure.placement import THRESHOLD
+from halo.measure.racing.sequential import FIRST_LOOK
 from halo.measure.reporter import Reporter
 from halo.measure.results import left_out, native_remarks
 from halo.measure.runs.job import Configuration, Job
@@ -198,9 +199,9 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
             taken += active.wall
         small = _small_bytes(active)
         rest = options.seconds - (time.monotonic() - start)
-        trials = min(max(rounds_within(rest, taken), MIN_TRIALS), MAX_ROUNDS)
+        trials = min(max(rounds_within(rest, taken), FIRST_LOOK), MAX_ROUNDS)
         if small is not None and small <= LITTLE:
-            trials = MIN_TRIALS  # no times change the answer
+            trials = FIRST_LOOK  # no times change the answer
         configs = [alone, *extremes]
         rounds = interleave(laboratory, job, configs, trials, reporter.notice, warm_up=0)
     missing = laboratory.left_out.items()

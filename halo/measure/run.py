@@ -17,12 +17,12 @@ from halo.measure.inputs.allocator_settings import doubtful, ranked, time_settin
 from halo.measure.inputs.roles import Inputs
 from halo.measure.inputs.training_inputs import judge_on_others, record_inputs
 from halo.measure.inputs.unrecorded import TYPICAL, check_and_time, check_program
-from halo.measure.placement import MIN_TRIALS, is_open, plan_changes
+from halo.measure.placement import is_open, plan_changes
 from halo.measure.racing.field import Field
 from halo.measure.racing.gains import HALO, Objective, near_fastest, peak_memory
 from halo.measure.racing.heats import Heat
 from halo.measure.racing.race import Raced, pace_for, race, screen_runs
-from halo.measure.racing.sequential import LOOKS
+from halo.measure.racing.sequential import EARLY_LOOK, FIRST_LOOK, LOOKS
 from halo.measure.runs.job import Configuration, Job
 from halo.measure.runs.laboratory import COOLDOWN
 from halo.measure.runs.rounds import Samples, Span, walls
@@ -36,6 +36,7 @@ from halo.record.registry import find_producer
 
 NEAR = 1.03  # maximum time, over the best's, of next allocators in the race
 MUCH = 0.9  # time of a plan or a setting, over that of its allocator, that gains much
+LONG = 20.0  # seconds of FIRST_LOOK rounds, from which an answer has an early look
 DOUBTFUL = 2  # settings in doubt that take part in the race
 STAGES = 5  # six with further inputs, which are recorded before the allocators run
 
@@ -235,7 +236,8 @@ def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> No
     cooled = [time + COOLDOWN for time, it in zip(times, configs, strict=True) if it.needs_cooldown]
     seconds = max(sum(times), sum(cooled))
     warm_up = int(session.timed != job)  # else it has run many times already
-    fewest = asked or MIN_TRIALS
+    early = EARLY_LOOK if FIRST_LOOK * seconds >= LONG else FIRST_LOOK
+    fewest = asked or early
     begin = session.reporter.elapsed
     session.reporter.stage("measuring for the answer", (warm_up + fewest) * seconds)
 

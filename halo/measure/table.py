@@ -16,10 +16,10 @@ from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid
 from halo.base.schema.trial import Trial
 from halo.binary.process.allocators import alone, find_allocator
 from halo.measure.findings import Findings, best_baseline
-from halo.measure.placement import MIN_TRIALS, Answer, conclude, named
+from halo.measure.placement import Answer, conclude, named
 from halo.measure.racing.clock import Clock, processor, wall
 from halo.measure.racing.gains import HALO, gain_of, recommended
-from halo.measure.racing.sequential import TWO_SIDED
+from halo.measure.racing.sequential import EARLY_LOOK, TWO_SIDED
 from halo.measure.racing.standings import standings
 from halo.measure.results import summarize_findings, warnings
 from halo.measure.statistics import summarize
@@ -74,7 +74,7 @@ def _gain(findings: Findings, name: str) -> str:
     gain = gain_of(findings.reference, name, findings.native.name)
     if not gain.rounds:
         return ""
-    if gain.rounds < MIN_TRIALS:
+    if gain.rounds < EARLY_LOOK:
         return f"{math.exp(gain.mean):.2f} (too few trials)"
     found = gain.interval(TWO_SIDED)
     return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"

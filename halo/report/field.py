@@ -17,9 +17,9 @@ from statistics import median
 
 from halo.base.schema.trial import Trial, Trials
 from halo.measure.candidates import NONE
-from halo.measure.placement import MIN_TRIALS, Answer
+from halo.measure.placement import Answer
 from halo.measure.racing.gains import HALO, gain_of, peak_memory
-from halo.measure.racing.sequential import TWO_SIDED, Gain
+from halo.measure.racing.sequential import EARLY_LOOK, TWO_SIDED, Gain
 from halo.measure.statistics import summarize
 from halo.report.results import Measurement
 from halo.report.results.metrics import clock_of, fastest_allocator
@@ -208,7 +208,7 @@ class _Comparison:
         if label == self.today:
             return Speed(1.0, 1.0, 1.0, peak_memory(trials[label]))
         gain = gain_of(trials, label, self.today)
-        if gain.rounds < MIN_TRIALS:
+        if gain.rounds < EARLY_LOOK:
             return _spread(gain, 1.0, trials[label])
         found = gain.interval(TWO_SIDED)
         return Speed(found.value, found.low, found.high, peak_memory(trials[label]))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halo.base.console.durations import seconds
-from halo.measure.placement import MIN_TRIALS
 from halo.measure.racing.clock import clock_name
+from halo.measure.racing.sequential import EARLY_LOOK
 from halo.measure.results import left_out
 from halo.report import field
 from halo.report.bars import Axis, Tick, axis_over
@@ -160,7 +160,7 @@ def _notes(measurement: Measurement, entries: Sequence[Entry]) -> list[str]:
     """How the chart is read, as far as it has such rows."""
     rounds = min(map(len, measurement.reference.values()))
     whiskers = "the interval of its test"
-    if rounds < MIN_TRIALS:
+    if rounds < EARLY_LOOK:
         whiskers = "quartiles, as its test needs more rounds"
     where = f" on another input ({_answered_on(measurement)})" if _is_elsewhere(measurement) else ""
     clock = clock_name(clock_of(measurement))

@@ -13,7 +13,7 @@ from pathlib import Path
 from halo.base.errors import RecordingFailed
 from halo.measure.candidates import Candidate
 from halo.measure.inputs.recordings import RecordedRun, recording_stage, run_recording
-from halo.measure.placement import MIN_TRIALS
+from halo.measure.racing.sequential import FIRST_LOOK
 from halo.measure.racing.verdict import next_best
 from halo.measure.runs.failures import command_of
 from halo.measure.runs.job import Job
@@ -120,16 +120,16 @@ def judge_on_others(session: Session, jobs: Sequence[Job]) -> None:
 def _is_slower(session: Session, kept: Candidate, jobs: Sequence[Job], tried: int) -> bool:
     """Whether the plan is slower than no plan on any of the jobs, and a remark if it is.
 
-    Both run `MIN_TRIALS` rounds on each job. Slower means that the whole 95 % interval of the gain
+    Both run `FIRST_LOOK` rounds on each job. Slower means that the whole 95 % interval of the gain
     is below 1. `tried`: the number of plans before.
     """
     control = next(one for one in session.findings.candidates if one.plan is None)
     for number, job in enumerate(jobs, 1):
-        seconds = 2 * (1 + MIN_TRIALS) * session.native_seconds.get(job, 0.0)
+        seconds = 2 * (1 + FIRST_LOOK) * session.native_seconds.get(job, 0.0)
         session.reporter.stage(f"checking {kept.label} on another input", seconds, is_extra=True)
         configs = [session.planned(one, one.label) for one in (control, kept)]
         name = f"other-input-{tried + 1}-{number}"
-        samples = measure(session, name, job, configs, Rounds(MIN_TRIALS))
+        samples = measure(session, name, job, configs, Rounds(FIRST_LOOK))
         gain = ratio(walls(samples[control.label]), walls(samples[kept.label]))
         if gain.high < 1:
             session.remark(

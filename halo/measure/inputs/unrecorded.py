@@ -14,7 +14,7 @@ from halo.base.schema.trial import Trial
 from halo.measure.first_runs import MIN_RUNS, run_first
 from halo.measure.inputs.footprint import footprint_warning
 from halo.measure.inputs.roles import Inputs
-from halo.measure.placement import MIN_TRIALS
+from halo.measure.racing.sequential import EARLY_LOOK
 from halo.measure.results import left_out
 from halo.measure.runs.job import Job
 from halo.measure.runs.processor_load import LoadMeter
@@ -122,9 +122,9 @@ def _run_first(
 ) -> list[int]:
     """Begins the stage with the first runs; the peak memory of each job in bytes."""
     reporter, trials = session.reporter, session.options.trials
-    if 0 < trials < MIN_TRIALS:
+    if 0 < trials < EARLY_LOOK:
         reporter.warn(
-            f"--trials {trials} shows figures only: fewer than {MIN_TRIALS} trials conclude"
+            f"--trials {trials} shows figures only: fewer than {EARLY_LOOK} trials conclude"
             " nothing."
         )
     reporter.stage(stage)

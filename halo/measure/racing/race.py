@@ -25,6 +25,7 @@ HOPELESS = 1.15  # times slower than the best challenger: not in the second heat
 MIN_LEFT = 4  # challengers in the second heat, if there are as many
 MAX_OF_FINAL = 30  # rounds of the final, if none leave
 MAX_OF_LAST = 3  # rounds of the last heat, if there is no final
+NEAR = 1.05  # times slower than the fastest after one round in time slices: in the second heat
 HASTY = (1, 1, 0)  # rounds of the heats of a screen that has little time, or needs little
 LATE = 1.5  # times the runs of a race: three heats may take as many, at the answer's expense
 
@@ -87,14 +88,15 @@ def screen_runs(field: Field, pace: Pace) -> int:
 def race(measure: Measure, field: Field, pace: Pace) -> Raced:
     """Runs the screen and the final.
 
-    The controls (`none`, over each next allocator) stay to the end. Without a challenger that may
-    gain MIN_GAIN, there is no final.
+    The controls (`none`, over each next allocator) stay to the end. Only the first one stays in a
+    screen in time slices of which the leader gains clearly. Without a challenger that may gain
+    MIN_GAIN, there is no final.
     """
     screen: Samples = {label: [] for label in (*field.controls, *field.challengers)}
-    running, done = list(field.challengers), 0
+    controls, running, done = list(field.controls), list(field.challengers), 0
     for number, rounds in enumerate(filter(None, pace.screen)):
         heat = Heat(number, rounds, _runs_left(field, pace, number, len(running)))
-        for label, trials in measure([*field.controls, *running], heat).items():
+        for label, trials in measure([*controls, *running], heat).items():
             screen[label].extend(trials)
         done += rounds
         if number == 0:
@@ -104,6 +106,12 @@ def race(measure: Measure, field: Field, pace: Pace) -> Raced:
             if means and compared.in_slices and max(means) < math.log(FAR):
                 running = []
                 break
+            if compared.in_slices:
+                running = _near(compared, running)
+                if running and compared.gain(running[0]).mean > math.log(NEAR):
+                    if len(running) == 1:
+                        break
+                    controls = controls[:1]
         if number == 1 or pace.is_hasty:
             running = _compared(screen, field).ranked(running)[: _half(len(field.challengers))]
     compared = _compared(screen, field)
@@ -144,6 +152,13 @@ def _runs_left(field: Field, pace: Pace, number: int, running: int) -> int:
 
 def _half(challengers: int) -> int:
     return min(challengers, max(MIN_LEFT, (challengers + 1) // 2))
+
+
+def _near(compared: Comparison, running: Sequence[str]) -> list[str]:
+    """Those that are hardly slower than the fastest."""
+    ranked = compared.ranked(running)
+    gains = [compared.gain(label, ranked[:1]).mean for label in ranked]
+    return [it for it, gain in zip(ranked, gains, strict=True) if gain >= -math.log(NEAR)]
 
 
 def _with_hope(compared: Comparison, running: Sequence[str]) -> list[str]:

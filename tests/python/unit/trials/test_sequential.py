@@ -8,7 +8,7 @@ from itertools import compress, product
 
 import pytest
 
-from halo.measure.racing.sequential import LAST_LOOK, LOOKS, TWO_SIDED, paired_gain
+from halo.measure.racing.sequential import EARLY_LOOK, LAST_LOOK, LOOKS, TWO_SIDED, paired_gain
 from support.samples.noise import Noise, disturbed, quiet
 
 
@@ -48,13 +48,22 @@ def test_the_test_of_an_answer_has_few_rounds_and_many() -> None:
     assert 0 < normal - exact < 20, "a round more is one more rank"
 
 
+def test_an_early_look_tells_only_what_is_far_beyond_the_noise() -> None:
+    """Seconds of a real answer in time slices, and the same with more noise."""
+    slower = [4.16, 4.21, 4.09, 4.23]
+    great = paired_gain(slower, [2.41, 2.40, 2.38, 2.44])
+    assert great.exceeds(1.0, TWO_SIDED) and great.interval(TWO_SIDED).low < great.mean * 3
+    assert not paired_gain(slower, [2.41, 3.10, 2.38, 2.44]).exceeds(1.0, TWO_SIDED)
+    assert not paired_gain(slower[:3], [2.41, 2.40, 2.38]).exceeds(1.0, TWO_SIDED), "too few"
+
+
 @pytest.mark.parametrize("noise", [quiet, disturbed])
 def test_equal_configurations_differ_in_at_most_one_of_a_hundred_answers(noise: Noise) -> None:
     """Whichever of them is said to be the faster one."""
     rng, claims = random.Random(5), 0
     for _ in range(400):
         mine, other = ([noise(rng) for _ in range(30)] for _ in range(2))
-        pairs = [(mine[:look], other[:look]) for look in LOOKS if look <= 30]
+        pairs = [(mine[:look], other[:look]) for look in (EARLY_LOOK, *LOOKS) if look <= 30]
         gains = [paired_gain(*order) for pair in pairs for order in (pair, pair[::-1])]
         claims += any(gain.exceeds(1.0, TWO_SIDED) for gain in gains)
     assert claims <= 9, "less than one in a hundred, and chance"

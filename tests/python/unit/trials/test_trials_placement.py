@@ -99,7 +99,21 @@ def test_what_may_lose_does_not_count_against_the_answer() -> None:
     assert not is_open(findings)
 
 
-@pytest.mark.parametrize("trials", [1, 3, 6])
+@pytest.mark.parametrize(("noise", "needs_more"), [(0.01, False), (0.04, True)])
+def test_an_early_answer_is_final_if_half_of_its_gain_is_certain(
+    noise: float, needs_more: bool
+) -> None:
+    """After seven rounds the second one is final as well."""
+    rounds = [1 - noise, 1 + noise, 1.0, 1 + noise / 2] * 2
+    for count in (4, 7):
+        reference = {HALO: times(0.6, rounds[:count]), "jemalloc": times(1.2, rounds[:count])}
+        findings = measured({"halo": times(0.6)}, KEPT, reference)
+        findings.reference["glibc"] = times(1.0, [1.0] * count)
+        assert conclude(findings).answer is Answer.PLAN_HELPS
+        assert is_open(findings) == (needs_more and count == 4)
+
+
+@pytest.mark.parametrize("trials", [1, 2, 3])
 @pytest.mark.parametrize("kept", ["none over glibc", KEPT])
 def test_few_trials_never_conclude(trials: int, kept: str) -> None:
     findings = measured({"halo": times(1.0)}, kept, {HALO: times(0.5)})

@@ -66,6 +66,18 @@ class Machine:
         return [labels for labels, heat in self.heats if heat.final]
 
 
+def with_slices(machine: Machine, in_slices: bool = True) -> Measure:
+    """The machine, whose rounds have time slices."""
+
+    def measure(labels: Sequence[str], heat: Heat) -> Samples:
+        return {
+            label: [msgspec.structs.replace(it, in_slices=in_slices) for it in found]
+            for label, found in machine(labels, heat).items()
+        }
+
+    return measure
+
+
 def kept(measure: Measure, field: Field, rounds: int = LAST_LOOK) -> str:
     return race(measure, field, Rounds(rounds)).verdict.kept
 
@@ -442,15 +454,32 @@ def test_a_race_in_slices_ends_if_all_plans_lose_clearly_to_their_allocator(
     times = {"none": 1.0, "other": other, "a": slower, "b": slower + 0.1}
     machine = Machine(times, steady)
 
-    def measure(labels: Sequence[str], heat: Heat) -> Samples:
-        return {
-            label: [msgspec.structs.replace(it, in_slices=in_slices) for it in found]
-            for label, found in machine(labels, heat).items()
-        }
-
-    raced = race(measure, Field(["none", "other"], ["a", "b"]), Pace((1, 1, 1), 100))
+    raced = race(
+        with_slices(machine, in_slices), Field(["none", "other"], ["a", "b"]), Pace((1, 1, 1), 100)
+    )
     assert [heat.number for _, heat in machine.heats] == list(range(heats))
     assert (raced.verdict.kept, raced.final) == ("other", {})
+
+
+@pytest.mark.parametrize(
+    ("leader", "heats"),
+    [
+        (0.60, [["none", "other", "a", "b", "c", "d", "e"]]),  # all others are far behind
+        (0.72, [["none", "other", "a", "b", "c", "d", "e"], ["none", "a", "b"]]),
+        (0.97, [["none", "other", "a", "b", "c", "d", "e"], ["none", "other", "a"]]),
+    ],
+)
+def test_only_near_plans_have_a_second_round_in_slices(
+    leader: float, heats: list[list[str]]
+) -> None:
+    """And none has one if the only near one gains clearly over all allocators."""
+    others = [0.73, 0.9, 1.0, 1.1] if leader < 0.9 else [1.03, 1.04, 1.05, 1.1]
+    times = {"none": 1.0, "other": 0.99, "a": leader, **dict(zip("bcde", others, strict=True))}
+    machine = Machine(times, steady)
+    sliced = with_slices(machine)
+    raced = race(sliced, Field(["none", "other"], list("abcde")), Pace((1, 1, 0)))
+    assert [labels for labels, _ in machine.heats] == heats
+    assert raced.verdict.kept == "a" and raced.final == {}
 
 
 def test_a_final_of_a_known_number_of_runs_has_fewer_rounds_of_more_labels() -> None:
