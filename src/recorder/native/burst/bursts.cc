@@ -15,6 +15,7 @@
 #include "base/own_module.h"
 #include "base/system_call.h"
 #include "recorder/native/burst/burst_thread.h"
+#include "recorder/native/burst/sequences.h"
 #include "recorder/native/burst/system_calls.h"
 
 namespace halo::native {
@@ -183,6 +184,9 @@ bool Bursts::start(ucontext_t& interrupted, uint64_t words, bool in_own) {
   }
   if (!is_ready_ || own_words.active != kInactive || cache_.contains(code)) return false;
   if (!in_own && range_of(code).is_recorder) return false;
+  // The address of its descriptor may have been taken, and not yet told to the kernel.
+  for (const int number : kContextRegisters)
+    if (begins_sequence(uint64_t(registers[number]), code)) return false;
   BurstThread* thread = thread_state();
   if (thread == nullptr || thread->is_over) return false;
   clear_if_wanted();

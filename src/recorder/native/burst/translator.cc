@@ -2,16 +2,13 @@
 #include "recorder/native/burst/translator.h"
 
 #include <Zydis/Zydis.h>
-#include <linux/rseq.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <span>
 
-#include "base/system_call.h"
 #include "base/x86/instruction.h"
+#include "recorder/native/burst/sequences.h"
 #include "recorder/native/burst/storage.h"
 
 namespace halo::native {
@@ -156,32 +153,14 @@ Memory memory_of(const ZydisDecodedOperand& operand) {
           .offset = int32_t(operand.mem.disp.value)};
 }
 
-// Of this process; false if it is not mapped.
-bool read_memory(uint64_t from, void* to, uint64_t bytes) {
-  iovec mine{to, bytes}, other{reinterpret_cast<void*>(from), bytes};
-  const int64_t read = system_call(SYS_process_vm_readv, uint64_t(system_call(SYS_getpid)),
-                                   address_of(&mine), 1, address_of(&other), 1, 0);
-  return read == int64_t(bytes);
-}
-
 uint64_t rip_target(const Decoded& decoded, const ZydisDecodedOperand& operand) {
   return decoded.next() + uint64_t(operand.mem.disp.value);
 }
 
-// Whether it takes the address of the descriptor of a restartable sequence, which then begins. The
-// kernel restarts only code at its own place (man 2 rseq), and requires the signature.
-bool begins_restartable_sequence(const Decoded& decoded) {
-  constexpr uint64_t kMaxDistance = 256, kMaxLength = 4096;
-  constexpr uint32_t kSignature = 0x53053053;  // RSEQ_SIG of x86
-  if (!decoded.is(ZYDIS_MNEMONIC_LEA) || !is_rip_relative(decoded.operands[1])) return false;
-  const uint64_t target = rip_target(decoded, decoded.operands[1]);
-  rseq_cs found;
-  uint32_t signature = 0;
-  return target % alignof(rseq_cs) == 0 && read_memory(target, &found, sizeof found) &&
-         found.version == 0 && found.start_ip - decoded.next() < kMaxDistance &&
-         found.post_commit_offset < kMaxLength &&
-         read_memory(found.abort_ip - sizeof signature, &signature, sizeof signature) &&
-         signature == kSignature;
+bool precedes_sequence(const Decoded& decoded) {
+  const ZydisDecodedOperand& from = decoded.operands[1];
+  return decoded.is(ZYDIS_MNEMONIC_LEA) && is_rip_relative(from) &&
+         begins_sequence(rip_target(decoded, from), decoded.next());
 }
 
 const ZydisDecoder& decoder() {
@@ -228,7 +207,7 @@ void Translator::read(Plan& plan, const CodeRange& range) {
       plan.is_system_call = plan.count == 0;
       break;
     }
-    if (must_stay(decoded) || begins_restartable_sequence(decoded)) break;
+    if (must_stay(decoded) || precedes_sequence(decoded)) break;
     const uint16_t used = plan.used | registers_of(decoded);
     if ((~used & kPlain) == 0 || __builtin_popcount(uint16_t(~used)) < 2) break;
     plan.used = used;

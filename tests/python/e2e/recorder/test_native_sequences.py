@@ -18,7 +18,7 @@ COUNTERS = r"""
 
 enum { kThreads = 8, kRounds = 200000 };
 static struct { volatile long value; char rest[56]; } counters[1024];
-static long *shared;
+static volatile long *shared;
 
 static int add(struct rseq *own) {
   const uint32_t processor = own->cpu_id_start;
@@ -59,7 +59,7 @@ restarted:
 static void *work(void *unused) {
   struct rseq *own = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
   for (long i = 0; i < kRounds; ++i) {
-    shared[i % 8]++;
+    for (int j = 0; j < 200; ++j) shared[j % 8]++;
     while (!add(own)) {}
   }
   return unused;
