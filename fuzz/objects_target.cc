@@ -30,7 +30,7 @@
 #include "studies/layouts/replay.h"
 #include "studies/search/candidate.h"
 #include "studies/search/stored_trace.h"
-#include "trace/synthetic_trace.h"
+#include "tracing/format/synthetic_trace.h"
 
 namespace halo::fuzz {
 namespace {

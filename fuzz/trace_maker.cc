@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "trace/synthetic_sections.h"
-#include "trace/synthetic_trace.h"
+#include "tracing/format/synthetic_sections.h"
+#include "tracing/format/synthetic_trace.h"
 #include "tracing/format/tools/synthetic_events.h"
 
 namespace halo::fuzz {

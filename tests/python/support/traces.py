@@ -1,4 +1,4 @@
-"""Traces for tests: made from a text (tests/native/record/write_trace.cc), or by real programs."""
+"""Traces for tests: made from a text (`halo-write-trace`), or by real programs."""
 
 from __future__ import annotations
 

@@ -37,7 +37,10 @@ def test_tests_are_compiled_in_the_same_folder() -> None:
     assert "scripts/build.sh everything\n" in recipe("test")
     everything = sources_of("everything")
     assert everything > sources_of("all")
-    assert "tests/native/traps/faults_test.cc" in everything and "fuzz/driver.cc" in everything
+    assert (
+        "tests/native/studies/pollution/traps/faults_test.cc" in everything
+        and "fuzz/driver.cc" in everything
+    )
 
 
 def test_warnings_are_errors_only_on_request() -> None:

@@ -64,7 +64,7 @@ EXEMPT = {
     "halo/cli/old_spellings.py",
     "halo/report/results/migration.py",
     "bench/inputs/povray.py",  # POV-Ray's keyword look_at
-    "tests/python/unit/results/test_results_reading.py",  # of files in the old format
+    "tests/python/unit/report/results/test_results_reading.py",  # of files in the old format
     Path(__file__).relative_to(REPOSITORY).as_posix(),
 }
 DATA = (".json", ".svg", ".png", ".xml", ".csv")
