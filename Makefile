@@ -1,6 +1,6 @@
 # One command each; `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build install deb demo check test lint tidy format bench evaluation aged conflicts clean
+.PHONY: help setup build install deb docs demo check test lint tidy format bench evaluation aged conflicts clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -18,6 +18,9 @@ deb: ## make the Debian package, for Debian 12 and 13 if it is made on 12; needs
 	@scripts/setup.sh build deb
 	@scripts/build.sh
 	@scripts/packaging/deb.sh
+
+docs: setup ## write the options of all commands into build/docs/
+	@.venv/bin/python3 scripts/generate_cli_reference.py build/docs/commands.md
 
 demo: ## from nothing to a measured table on two programs, within 15 minutes
 	@scripts/setup.sh build demo

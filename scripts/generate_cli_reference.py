@@ -1,8 +1,6 @@
-"""Writes usage lines and option tables into docs/cli.md, from the parser of the command line.
+"""Writes a page with the usage, the options and the examples of every command, from its parser.
 
-generate_cli_reference.py [--check]: with --check, exit status 1 if the page is not what it would
-write. The page marks what is generated, in the order of `halo/cli/__init__.py`:
-`<!-- generated: halo COMMAND -->` to `<!-- end -->`; `halo` alone is the list of commands.
+generate_cli_reference.py FILE; `make docs` writes build/docs/commands.md.
 """
 
 from __future__ import annotations
@@ -17,8 +15,11 @@ sys.path.insert(0, str(REPOSITORY))
 
 from halo.cli.registry import Command, every_command  # noqa: E402
 
-PAGE = REPOSITORY / "docs" / "cli.md"
-REGION = re.compile(r"(<!-- generated: (halo[^>]*?) -->\n).*?(<!-- end -->\n)", re.DOTALL)
+HEAD = """# Commands and options
+
+What `halo COMMAND --help` prints, for all commands. `docs/cli.md` describes them.
+
+"""
 
 
 def commands_table() -> str:
@@ -73,37 +74,17 @@ def _cell(text: str) -> str:
     return _code("".join(parts))
 
 
-def fill(page: str) -> str:
-    """The page with its generated regions made again; ValueError if one is missing or misplaced."""
-    known = {f"halo {words}": command for words, command in every_command()}
-    wanted = ["halo", *known]
-    found = [match[2] for match in REGION.finditer(page)]
-    if found != wanted:
-        raise ValueError(f"the regions of {PAGE.name} should be, in this order: {wanted}")
-
-    def generate(match: re.Match[str]) -> str:
-        name = match[2]
-        text = commands_table() if name == "halo" else reference(known[name])
-        return f"{match[1]}\n{text}\n{match[3]}"
-
-    return REGION.sub(generate, page)
+def generate() -> str:
+    """The page."""
+    sections = [f"\n## halo {words}\n\n{reference(it)}" for words, it in every_command()]
+    return "".join([HEAD, commands_table(), *sections])
 
 
-def main() -> int:
-    page = PAGE.read_text()
-    try:
-        text = fill(page)
-    except ValueError as error:
-        print(error)
-        return 1
-    if text == page:
-        return 0
-    if "--check" in sys.argv[1:]:
-        print("docs/cli.md differs from the parser; run: .venv/bin/python " + sys.argv[0])
-        return 1
-    PAGE.write_text(text)
-    return 0
+def main() -> None:
+    output = Path(sys.argv[1])
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(generate())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

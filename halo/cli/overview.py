@@ -9,7 +9,7 @@ from halo.cli.registry import GROUPS, Group
 
 USAGE = "halo COMMAND [OPTIONS] [-- PROG ARGS]"
 PURPOSE = "Makes native Linux programs faster by placing heap objects from evidence."
-CLOSING = "Help for a command: halo help COMMAND. Reference: docs/cli.md"
+CLOSING = "Help for a command: halo help COMMAND. More: docs/cli.md"
 START = ("doctor", "probe", "run", "exec", "report")
 RESEARCH = (
     *("bench", "conflicts", "corun", "hints", "layout", "locality", "colours"),

@@ -16,6 +16,7 @@ from halo.cli.registry import every_command
 from support.command import REPOSITORY, load_module
 
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
+GENERATOR = load_module(REPOSITORY / "scripts" / "generate_cli_reference.py", "cli_reference")
 FOLDERS = "bench|docs|fuzz|halo|scripts|src|tests"
 
 
@@ -44,13 +45,39 @@ def test_every_exit_status_is_documented() -> None:
     assert len({kind.exit_status for kind in kinds}) == len(kinds)
 
 
-def test_the_command_reference_is_the_generated_one() -> None:
-    generator = load_module(REPOSITORY / "scripts" / "generate_cli_reference.py", "cli_reference")
+def test_the_generated_page_has_every_command_and_option() -> None:
+    head, *sections = re.split(r"^## ", GENERATOR.generate(), flags=re.MULTILINE)
+    texts = dict(section.split("\n", 1) for section in sections)
+    assert list(texts) == [f"halo {words}" for words, _ in every_command()]
     page = (REPOSITORY / "docs" / "cli.md").read_text()
-    assert generator.fill(page) == page
-    assert generator.fill(page.replace("| `--seconds N` | ", "| `--minutes N` | ")) == page
-    with pytest.raises(ValueError, match="halo probe"):
-        generator.fill(page.replace("<!-- generated: halo probe -->", ""))
+    for words, command in every_command():
+        name = f"halo {words}"
+        assert f"| [`{name}`](#{name.replace(' ', '-')}) | {command.summary} |" in head
+        assert all(f"\n    {example}\n" in texts[name] for example in command.examples)
+        assert re.search(rf"^##+ {name}$|`{name}`", page, re.MULTILINE), name
+        parser = argparse.ArgumentParser(add_help=False)
+        command.add_arguments(parser)
+        rows = re.findall(r"^\| (`.+`) \| \w.+ \|$", texts[name], re.MULTILINE)
+        assert len(rows) == len(parser._actions), name
+        for row, action in zip(rows, parser._actions, strict=True):
+            named = re.findall(r"`([^ `=\[]+)[^`]*`", row.replace("\\|", "|"))
+            assert named == (action.option_strings or [str(action.metavar)]), row
+
+
+def test_an_option_needs_a_help_text() -> None:
+    class Silent:
+        name, summary, usage, examples = "silent", "say nothing", "halo silent", ()
+
+        def __init__(self, text: str | None) -> None:
+            self.text = text
+
+        def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+            parser.add_argument("--quietly", action="store_true", help=self.text)
+
+    assert "| `--quietly` | as well |" in GENERATOR.reference(Silent("as well"))
+    for text in (None, ""):
+        with pytest.raises(AssertionError, match="quietly has no help text"):
+            GENERATOR.reference(Silent(text))
 
 
 def test_every_documented_option_exists() -> None:
