@@ -19,8 +19,9 @@ deb: ## make the Debian package, for Debian 12 and 13 if it is made on 12; needs
 	@scripts/build.sh
 	@scripts/packaging/deb.sh
 
-docs: setup ## write the options of all commands into build/docs/
+docs: setup ## write the options of all commands and the keys of all JSON results into build/docs/
 	@.venv/bin/python3 scripts/generate_cli_reference.py build/docs/commands.md
+	@.venv/bin/python3 scripts/generate_results_format.py build/docs/results.md
 
 demo: ## from nothing to a measured table on two programs, within 15 minutes
 	@scripts/setup.sh build demo

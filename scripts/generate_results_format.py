@@ -1,6 +1,6 @@
-"""Writes docs/results-format.md from the document types and the comments of their fields.
+"""Writes a page with every key of halo's JSON results, from the types of these documents.
 
-generate_results_format.py [--check]: with --check, exit status 1 if it is not what it would write.
+generate_results_format.py FILE; `make docs` writes build/docs/results.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import msgspec
 from msgspec import inspect as types
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-OUTPUT = REPOSITORY / "docs" / "results-format.md"
 MODULES = (
     "halo.base.schema.results",
     "halo.base.schema.summary",
@@ -41,15 +40,10 @@ MODULES = (
     "halo.base.schema.check",
     "halo.base.schema.doctor",
 )
-HEAD = """# The format of results
+HEAD = """# The keys of JSON results
 
-`scripts/generate_results_format.py` writes this page from the types of documents, which halo
-writes and reads.
-
-A reader ignores keys that are not listed. It refuses a file of a newer version, a file without a
-key that is not optional, and a value of another kind. Times are in seconds, sizes in bytes.
-A count is a whole number from 0 on. A number is neither NaN nor infinite, and not negative
-unless it is a change. halo also reads `results.json` of version 1.
+The types of the documents that halo writes, and the comments of their fields.
+`docs/results-format.md` has the rules for readers.
 """
 FIELD = re.compile(r"^    (\w+): .*?  # (.*)$", re.MULTILINE)
 
@@ -136,16 +130,11 @@ def generate() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def main() -> int:
-    text = generate()
-    if OUTPUT.exists() and OUTPUT.read_text() == text:
-        return 0
-    if "--check" in sys.argv[1:]:
-        print(f"{OUTPUT.name} is not of the types of documents; run: {Path(__file__).name}")
-        return 1
-    OUTPUT.write_text(text)
-    return 0
+def main() -> None:
+    output = Path(sys.argv[1])
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(generate())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -19,4 +19,3 @@ $bin/ruff check --quiet "${python[@]}"
 $bin/ruff format --quiet --check "${python[@]}"
 $bin/mypy --no-error-summary
 $bin/python scripts/generate_layouts.py --check
-$bin/python scripts/generate_results_format.py --check

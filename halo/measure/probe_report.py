@@ -6,7 +6,7 @@ import shlex
 
 from halo.base.console.durations import with_spread
 from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
-from halo.base.schema.probe import Change, ProbeSummary
+from halo.base.schema.probe import ProbeSummary, RelativeChange
 from halo.measure.first_runs import SHORT
 from halo.measure.placement import THRESHOLD, percent
 from halo.measure.probe import MAX_OBJECT, RANDOM, Answer, Probe
@@ -34,8 +34,8 @@ def summarize_probe(found: Probe, job: Job) -> ProbeSummary:
     )
 
 
-def _change(of: Ratio) -> Change:
-    return Change(of.value - 1, (of.low - 1, of.high - 1))
+def _change(of: Ratio) -> RelativeChange:
+    return RelativeChange(of.value - 1, (of.low - 1, of.high - 1))
 
 
 def show_probe(found: Probe, job: Job, seconds: int, halo: str, cpu: int | None = None) -> None:

@@ -49,7 +49,7 @@ class RacedCandidate(Struct, frozen=True):
 class Conclusion(Struct, frozen=True):
     """The conclusion of the measurement."""
 
-    answer: str = ""  # as in [cli.md](measuring.md#the-answer)
+    answer: str = ""  # as in docs/measuring.md, "The answer"
     sentence: str = ""  # the same, with the figures
     needed: str | None = None  # how to get an answer
     more: str = ""  # a second sentence: the gain over the best allocator, or what of placement

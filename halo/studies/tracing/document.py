@@ -25,7 +25,7 @@ class Table(Struct, frozen=True):
 
 
 class AnalysedTrace(Struct, frozen=True):
-    """The trace, as in [trace-columns.md](trace-columns.md)."""
+    """The trace, as in docs/trace-columns.md."""
 
     arguments: tuple[str, ...] = ()  # of the program
     build_id: str = ""  # of the program
@@ -46,7 +46,7 @@ class SplitClass(Struct, frozen=True, kw_only=True):
     accesses: Count  # to its objects
     live: bool = False  # whether it has enough accesses
     split: bool  # whether it is divided
-    finding: str = ""  # the decision in words, as in [analyses.md](analyses.md#split)
+    finding: str = ""  # the decision in words, as in docs/analyses.md
     reason: str  # the same as a sentence
     hot_from: Number | None = None  # accesses of a hot field; `null`: none was marked
     per_line: Number = 0.0  # objects in a line of 64 bytes

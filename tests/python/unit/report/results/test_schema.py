@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Struct, to_builtins
+from msgspec.inspect import type_info
 
 from halo.base.errors import BadInput
 from halo.base.schema.document import Damaged, Kind, convert, is_of, load
@@ -41,6 +43,13 @@ def renamed(document: dict[str, Any], version: int) -> dict[str, Any]:
     if version == 1:
         document["count"] = document.pop("number")
     return document
+
+
+class Commented(Struct):
+    """A comment is missing here."""
+
+    first: int  # the first one
+    second: int
 
 
 KIND = Kind("halo-whole", 2, Whole, "a whole", "give a whole", "make it again", renamed)
@@ -140,12 +149,42 @@ def test_a_refused_value_is_left_as_it_was() -> None:
     assert list(raw) == ["a", "b"]
 
 
-def test_the_page_about_results_is_of_these_types() -> None:
-    assert PAGE.OUTPUT.read_text() == PAGE.generate()
+TYPES = [it for name in PAGE.MODULES for it in PAGE.documents(import_module(name))]
 
 
-def test_every_field_has_a_meaning() -> None:
+def test_the_generated_page_has_every_field_with_its_meaning() -> None:
+    _, *sections = re.split(r"^### ", PAGE.generate(), flags=re.MULTILINE)
+    assert [section.split("\n")[0] for section in sections] == [it.__name__ for it in TYPES]
+    anchors = {it.__name__.lower() for it in TYPES}
+    assert len(anchors) == len(TYPES)
+    for section, document in zip(sections, TYPES, strict=True):
+        about = section.split("\n")[2]
+        assert about.endswith("."), document
+        rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| \S.* \|$", section, re.MULTILINE)
+        fields: Any = type_info(document)
+        assert sorted(rows) == sorted(it.encode_name for it in fields.fields), document
+        assert set(re.findall(r"\]\(#(\w+)\)", section)) <= anchors
+
+
+def test_a_field_without_a_comment_is_missed() -> None:
+    assert set(PAGE.meanings(Commented)) == {"first"} != set(Commented.__annotations__)
+
+
+def test_every_format_is_on_the_page() -> None:
+    found = {
+        ".".join(path.relative_to(REPOSITORY).with_suffix("").parts)
+        for folder in ("base/schema", "studies")
+        for path in (REPOSITORY / "halo" / folder).rglob("*.py")
+        if "\nFORMAT, VERSION = " in path.read_text()
+    }
+    assert len(found) > 10
+    assert found <= set(PAGE.MODULES)
+
+
+def test_the_kept_page_leads_to_every_module() -> None:
+    text = (REPOSITORY / "docs" / "results-format.md").read_text()
     for name in PAGE.MODULES:
-        module = import_module(name)
-        for document in PAGE.documents(module):
-            assert set(PAGE.meanings(document)) == set(document.__annotations__), document
+        row = re.search(rf"\| \[(.+)\]\(\.\./{name.replace('.', '/')}\.py\) \|", text)
+        assert row is not None, name
+        for document in re.findall(r"`(\w+)`", row[1]):
+            assert document in vars(import_module(name)), row[0]
