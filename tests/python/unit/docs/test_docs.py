@@ -27,6 +27,21 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / link).exists(), link
 
 
+def anchors(page: Path) -> set[str]:
+    """Of the headings of a page, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", text), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", it.lower()).replace(" ", "-") for it in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_anchors_are_headings(page: Path) -> None:
+    for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]*)\)", page.read_text()):
+        target = page.parent / link if link else page
+        if target.suffix == ".md":
+            assert anchor in anchors(target), f"{link}#{anchor}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_paths_exist(page: Path) -> None:
     """Paths in backquotes that start with a folder of ours; `…` and placeholders are left out."""
