@@ -20,7 +20,7 @@ from fault_naming import Fault, Named, ask
 from interleaved import Configuration, measure
 
 from halo.base.settings import Settings, read_settings
-from halo.measure.statistics import Ratio, Summary, ratio, summarize
+from halo.measure.statistics import Ratio, Spread, ratio, summarize
 
 FAULTS = (
     Fault(
@@ -78,8 +78,8 @@ class Gain:
     """Wall seconds of both programs, and the speed-up of the repaired one."""
 
     name: str
-    faulty: Summary
-    repaired: Summary
+    faulty: Spread
+    repaired: Spread
     gain: Ratio
     minimum: float
 

@@ -18,7 +18,7 @@ from conflicts import WORKLOADS, Workload, small
 from halo.base.settings import Settings, read_settings
 from halo.measure.bundled import find_bundled, prepare
 from halo.record.parts import Limits, workspace
-from halo.record.producer import Job
+from halo.record.producer import RecordingJob
 from halo.record.profile import Profile, merge_parts
 from halo.record.registry import find_producer
 from halo.record.run import record
@@ -35,7 +35,7 @@ def recorded(settings: Settings, workload: Workload, every_use: bool) -> Profile
     limits = Limits(max_object=16384, sinks=sinks)
     command = small(training, workload)
     with workspace() as folder:
-        job = Job(training.target, command[1:], limits)
+        job = RecordingJob(training.target, command[1:], limits)
         recording = record(
             find_producer(settings, everything=True), settings, job, folder, lambda: None
         )

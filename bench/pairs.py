@@ -28,7 +28,7 @@ from interleaved import Configuration, interleave, run
 
 from halo.base.settings import Settings, read_settings
 from halo.binary.process.allocators import baseline_allocators, find_allocator, preload, under_plan
-from halo.measure.statistics import Summary, summarize
+from halo.measure.statistics import Spread, summarize
 from halo.record.profile import read_profile
 
 MAX_FORWARDING_NS = 1.5
@@ -71,7 +71,7 @@ class Findings:
     """The results of one command: medians with quartiles, derived figures, and thresholds."""
 
     unit: str
-    rows: Mapping[Key, Summary]
+    rows: Mapping[Key, Spread]
     figures: Mapping[str, float]
     thresholds: Sequence[Threshold]
 
@@ -348,7 +348,7 @@ def threads(bench: Bench) -> Findings:
     )
 
 
-def summaries(times: Times) -> dict[Key, Summary]:
+def summaries(times: Times) -> dict[Key, Spread]:
     return {key: summarize(values) for key, values in times.items()}
 
 

@@ -25,7 +25,7 @@ from halo.base.settings import Settings, read_settings
 from halo.measure.bundled import find_bundled, prepare
 from halo.record.native import NativeProducer
 from halo.record.parts import Limits
-from halo.record.producer import Job
+from halo.record.producer import RecordingJob
 
 MAX_MEAN = 1.3
 MAX_TIMES = 2.5
@@ -65,7 +65,7 @@ def compare(settings: Settings, name: str, training: bool, trials: int) -> tuple
         alone = run(job.target.path, [job.target.name, *job.arguments], environment)
         before = children_seconds()
         with tempfile.TemporaryDirectory() as folder:
-            recorded = Job(job.target, job.arguments, Limits())
+            recorded = RecordingJob(job.target, job.arguments, Limits())
             with NativeProducer().session(settings, recorded, Path(folder)) as command:
                 under = run(command.path, command.arguments, {**environment, **command.environment})
         rows.append((*alone, *under, children_seconds() - before - under[0]))

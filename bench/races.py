@@ -36,14 +36,14 @@ from halo.measure.findings import Findings
 from halo.measure.inputs.unrecorded import check_program, time_allocators
 from halo.measure.racing.budget import Budget
 from halo.measure.racing.clock import processor
-from halo.measure.racing.field import Field
+from halo.measure.racing.field import Arms
 from halo.measure.racing.heats import Heat
 from halo.measure.racing.race import pace_for, race
 from halo.measure.reporter import Reporter
 from halo.measure.run import field_of, next_allocators
 from halo.measure.runs.machine import describe_machine
 from halo.measure.runs.rounds import Samples, relative_times
-from halo.measure.session import Options, Session
+from halo.measure.session import MeasurementOptions, Session
 from halo.measure.stages import Rounds, measure, record
 from halo.record.parts import Limits
 from halo.report.results import read_measurement
@@ -72,8 +72,8 @@ class Recorded(msgspec.Struct):
         return Trial(wall, used, 0.0, 0, main_processor=main, delayed=delayed)
 
     @property
-    def field(self) -> Field:
-        return Field(self.controls, self.challengers, self.twins, self.huge_page_users)
+    def field(self) -> Arms:
+        return Arms(self.controls, self.challengers, self.twins, self.huge_page_users)
 
     @property
     def rounds(self) -> int:
@@ -92,7 +92,7 @@ class Tally:
 
 def record_program(settings: Settings, name: str, rounds: int, folder: Path) -> Recorded:
     job, _ = prepare(settings, find_bundled(settings, name))
-    options = Options(trials=7, results=folder, environment=settings.environment)
+    options = MeasurementOptions(trials=7, results=folder, environment=settings.environment)
     findings = Findings(name, {}, describe_machine())
     variants = [one for one in choose_variants([]) if one.strategy not in ASKED]
     with Session(settings, options, findings, Reporter(name)) as session:

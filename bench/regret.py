@@ -58,7 +58,7 @@ from halo.measure.racing.gains import (
 from halo.measure.reporter import Reporter
 from halo.measure.runs.job import Configuration, Job, option_words
 from halo.measure.runs.machine import describe_machine
-from halo.measure.session import Options, Session
+from halo.measure.session import MeasurementOptions, Session
 from halo.measure.stages import Rounds, measure
 from halo.plan import read_plan
 from halo.report.results import read_measurement
@@ -109,7 +109,9 @@ def measure_all(
     scratch.mkdir()
     environment = {**settings.environment, **bundled.env}
     further = [find_allocator(it) for it in libraries]
-    options = Options(trials=rounds, results=scratch, environment=environment, allocators=further)
+    options = MeasurementOptions(
+        trials=rounds, results=scratch, environment=environment, allocators=further
+    )
     findings = Findings(name, {}, describe_machine())
     with Session(settings, options, findings, Reporter(name)) as session:
         check_program(session, [job])

@@ -26,7 +26,7 @@ from halo.measure.racing.sequential import LOOKS
 from halo.measure.reporter import Reporter
 from halo.measure.runs.job import Configuration, Job
 from halo.measure.runs.machine import describe_machine
-from halo.measure.session import Options, Session
+from halo.measure.session import MeasurementOptions, Session
 from halo.measure.stages import Rounds, measure
 
 ONE, OTHER = "one", "other"
@@ -56,7 +56,7 @@ def race(
 def run(settings: Settings, given: argparse.Namespace, folder: Path) -> int:
     """The number of races with a claim."""
     job = Job(find_target(given.command[0], settings.environment), tuple(given.command[1:]))
-    options = Options(trials=0, results=folder, environment=settings.environment)
+    options = MeasurementOptions(trials=0, results=folder, environment=settings.environment)
     findings = Findings(job.target.name, {}, describe_machine())
     with Session(settings, options, findings, Reporter(job.target.name)) as session:
         check_program(session, [job])

@@ -21,7 +21,7 @@ from traced_build import CLANG, GCC, build, wrappers
 
 from halo.base.settings import Settings, read_settings
 from halo.measure.bundled import find_bundled
-from halo.measure.statistics import Ratio, Summary, ratio, summarize
+from halo.measure.statistics import Ratio, Spread, ratio, summarize
 
 PROGRAMS = ("rbtree", "hospital")
 MEMORY = Path("/dev/shm")
@@ -35,7 +35,7 @@ class Row:
     """One configuration of a program, in wall seconds and relative to the first one."""
 
     way: str
-    seconds: Summary
+    seconds: Spread
     slowdown: Ratio
     maximum: float | None
 

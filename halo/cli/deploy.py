@@ -17,7 +17,7 @@ from halo.cli.shared.in_results import plan_argument
 from halo.cli.shared.program import check_runtime
 
 if TYPE_CHECKING:
-    from halo.ship.deployment.choice import Choice
+    from halo.ship.deployment.choice import DeploymentChoice
 
 
 class DeployCommand:
@@ -105,7 +105,7 @@ class DeployCommand:
         return 0
 
 
-def _start(choice: Choice, target: Target | None, output: Path, place: Path) -> str:
+def _start(choice: DeploymentChoice, target: Target | None, output: Path, place: Path) -> str:
     """What copies the folder to its place, if it is elsewhere, and starts the program there.
 
     If it is not known which program that is, what shows how to start any.
@@ -122,7 +122,7 @@ def _start(choice: Choice, target: Target | None, output: Path, place: Path) -> 
     return f"mkdir -p {parent} && cp -rT {here} {there} && {start}"
 
 
-def _choice(options: argparse.Namespace) -> Choice:
+def _choice(options: argparse.Namespace) -> DeploymentChoice:
     from halo.plan import read_plan
     from halo.plan.updates import chosen_allocator
     from halo.report.results import read_measurements
@@ -142,7 +142,7 @@ def _choice(options: argparse.Namespace) -> Choice:
     return choice_of_plan(options.plan, find_allocator(known or GLIBC))
 
 
-def _target(settings: Settings, choice: Choice, rest: list[str]) -> Target | None:
+def _target(settings: Settings, choice: DeploymentChoice, rest: list[str]) -> Target | None:
     """The program to check with: the given one, or the recorded one if it is still there."""
     if len(rest) > 1:
         raise UsageError("`halo deploy` takes a program without arguments after the `--`.")

@@ -15,7 +15,7 @@ from halo.cli.shared.options import add_json_option
 
 if TYPE_CHECKING:
     from halo.base.schema.doctor import ExaminedPart
-    from halo.ship.doctor.check import Check
+    from halo.ship.doctor.check import MachineCheck
 
 WIDE = 80  # columns: on a narrower terminal the sentences stand below the names
 INDENT = 9
@@ -86,7 +86,7 @@ def _next_words(options: argparse.Namespace, rest: list[str]) -> list[str]:
     return ["probe", "--", *rest] if rest else ["bench", "--list"]
 
 
-def show(checks: Iterable[Check]) -> tuple[ExaminedPart, ...]:
+def show(checks: Iterable[MachineCheck]) -> tuple[ExaminedPart, ...]:
     """Prints each check as soon as it is made; returns them."""
     from halo.base.schema.doctor import ExaminedPart
 

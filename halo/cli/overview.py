@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from halo.base.console.parser import Parser
-from halo.cli.registry import GROUPS, Group
+from halo.cli.registry import GROUPS, CommandGroup
 
 USAGE = "halo COMMAND [OPTIONS] [-- PROG ARGS]"
 PURPOSE = "Makes native Linux programs faster by placing heap objects from evidence."
@@ -22,7 +22,7 @@ EXAMPLES = (
 )
 
 
-def summary_of(group: Group) -> str:
+def summary_of(group: CommandGroup) -> str:
     """The group's summary, and its commands."""
     return f"{group.summary.rstrip('.')}: {', '.join(it.name for it in group.commands)}."
 

@@ -102,7 +102,7 @@ class PlotCommand:
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         from halo.base.files.atomic import write_atomically
         from halo.base.files.destination import check_place
-        from halo.report.figures.base import Options
+        from halo.report.figures.base import FigureOptions
         from halo.report.figures.drawing.style import check_matplotlib
         from halo.report.results.metrics import REFERENCE
 
@@ -122,7 +122,7 @@ class PlotCommand:
                 raise UsageError(f"The figure {figure.name} has no {option}; leave it out.")
         check_place(path)
         check_matplotlib()
-        chosen = Options(
+        chosen = FigureOptions(
             metric=options.metric or "",
             configs=names_in(options.configurations or ""),
             baseline=options.baseline or "",

@@ -32,7 +32,7 @@ from halo.record.parts import (
     machine_argument,
     workspace,
 )
-from halo.record.producer import Job, Producer, has_no_bursts
+from halo.record.producer import Producer, RecordingJob, has_no_bursts
 from halo.record.progress import ProgressLines
 from halo.record.registry import PRODUCERS, find_producer
 from halo.record.run import record
@@ -140,7 +140,7 @@ class RecordCommand:
         watching = ProcessWatch(os.getpid(), target.path, producer.mark(settings), helpers)
         with workspace() as folder, watching as watch:
             progress = ProgressLines(folder / "progress")
-            job = Job(target, arguments, _limits(options, machines, folder))
+            job = RecordingJob(target, arguments, _limits(options, machines, folder))
             meanwhile = Meanwhile(settings, target)
             recording = record(producer, settings, job, folder, progress.tick)
             meanwhile.end()

@@ -31,7 +31,7 @@ class Command(Protocol):
 
 
 @dataclass(frozen=True)
-class Group:
+class CommandGroup:
     """Commands that are written `halo NAME COMMAND`."""
 
     name: str
@@ -41,22 +41,22 @@ class Group:
 
 COMMANDS: Sequence[Command] = registry.load(registry.COMMANDS)
 
-TRACE = Group(
+TRACE = CommandGroup(
     "trace",
     "Trace a program built with halo-cc or halo-c++, and analyse its trace.",
     registry.load(registry.TRACE_COMMANDS),
 )
-HEAP = Group(
+HEAP = CommandGroup(
     "heap",
     "Run and measure a program on an aged heap.",
     registry.load(registry.HEAP_COMMANDS),
 )
-EVAL = Group(
+EVAL = CommandGroup(
     "eval",
     "Measure allocators, strategies, simulated caches and predictors, without choosing a plan.",
     registry.load(registry.EVAL_COMMANDS),
 )
-GROUPS: Sequence[Group] = (TRACE, EVAL, HEAP)
+GROUPS: Sequence[CommandGroup] = (TRACE, EVAL, HEAP)
 
 
 def every_command() -> list[tuple[str, Command]]:

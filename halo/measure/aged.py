@@ -16,7 +16,7 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from halo.base.errors import LitterFailed
-from halo.base.schema.aged import Aged, AgedConfiguration, AgedLevel, Kind, Split
+from halo.base.schema.aged import Aged, AgedConfiguration, AgedLevel, AllocatorKind, Split
 from halo.base.schema.results import Results
 from halo.base.schema.simulation import SimulatedMachine, SimulatedRun
 from halo.binary.process.allocators import GLIBC, Allocator, alone, under_plan
@@ -62,7 +62,13 @@ class AgedEntry:
     def described(self) -> AgedConfiguration:
         """The JSON object for results.json."""
         program = self.config.program
-        kind = Kind.CUSTOM if program else Kind.PLAN if self.plan else Kind.ALLOCATOR
+        kind = (
+            AllocatorKind.CUSTOM
+            if program
+            else AllocatorKind.PLAN
+            if self.plan
+            else AllocatorKind.ALLOCATOR
+        )
         return AgedConfiguration(
             kind=kind,
             allocator=self.allocator.name,

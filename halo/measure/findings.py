@@ -14,7 +14,7 @@ from halo.measure.candidates import Candidate
 from halo.measure.racing.clock import deciding_clock
 from halo.measure.racing.gains import HALO, Objective, fastest_of, gain_of, recommended
 from halo.measure.racing.sequential import TWO_SIDED
-from halo.measure.racing.verdict import Verdict
+from halo.measure.racing.verdict import RaceVerdict
 from halo.measure.runs.rounds import Samples
 from halo.measure.statistics import Ratio, summarize
 
@@ -45,7 +45,7 @@ class Findings:
     candidates: Sequence[Candidate] = ()
     race: Samples = field(default_factory=dict)
     final: Samples = field(default_factory=dict)
-    verdict: Verdict | None = None
+    verdict: RaceVerdict | None = None
     rejected: str = ""
     reference: Samples = field(default_factory=dict)
     outputs_equal: bool | None = True  # None: nothing was compared

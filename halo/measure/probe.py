@@ -49,7 +49,7 @@ QUICK_SHARE = 0.3  # of the budget
 ERROR = 0.025 / 3  # of each comparison: two extremes with the allocator, and with each other
 
 
-class Answer(Enum):
+class ProbeAnswer(Enum):
     """The answer from the rounds; the value is the command's exit status."""
 
     CARES = 0
@@ -116,14 +116,14 @@ class Probe:
         }
 
     @cached_property
-    def answer(self) -> Answer:
+    def answer(self) -> ProbeAnswer:
         if self.has_little_to_place:
-            return Answer.DOES_NOT_CARE
+            return ProbeAnswer.DOES_NOT_CARE
         found = judge(self.between, self.changes.values())
-        if found is Answer.CARES and not (self.gains or self._extremes_differ):
-            return Answer.CANNOT_TELL
-        if found is Answer.DOES_NOT_CARE and self.wide:
-            return Answer.CANNOT_TELL
+        if found is ProbeAnswer.CARES and not (self.gains or self._extremes_differ):
+            return ProbeAnswer.CANNOT_TELL
+        if found is ProbeAnswer.DOES_NOT_CARE and self.wide:
+            return ProbeAnswer.CANNOT_TELL
         return found
 
     @property
@@ -151,14 +151,14 @@ def rounds_agree(times: Sequence[float], others: Sequence[float], most: float) -
     return sign_test(sum(one < most * other for one, other in pairs), count) <= ERROR
 
 
-def judge(between: Ratio, changes: Collection[Ratio]) -> Answer:
+def judge(between: Ratio, changes: Collection[Ratio]) -> ProbeAnswer:
     """The answer from the intervals: of the ratio between the extremes, and of the gain of each."""
     low, high = 1 - THRESHOLD, 1 + THRESHOLD
     if between.low > high or between.high < low or any(c.high < low for c in changes):
-        return Answer.CARES
+        return ProbeAnswer.CARES
     if low <= between.low and between.high <= high and all(c.low >= low for c in changes):
-        return Answer.DOES_NOT_CARE
-    return Answer.CANNOT_TELL
+        return ProbeAnswer.DOES_NOT_CARE
+    return ProbeAnswer.CANNOT_TELL
 
 
 def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporter) -> Probe:

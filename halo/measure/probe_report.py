@@ -5,11 +5,18 @@ from __future__ import annotations
 import shlex
 
 from halo.base.console.durations import with_spread
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.base.console.terminal import (
+    TextColumn,
+    TextGrid,
+    TextRow,
+    make_console,
+    show_grid,
+    show_prose,
+)
 from halo.base.schema.probe import ProbeSummary, RelativeChange
 from halo.measure.first_runs import SHORT
 from halo.measure.placement import THRESHOLD, percent
-from halo.measure.probe import MAX_OBJECT, RANDOM, Answer, Probe
+from halo.measure.probe import MAX_OBJECT, RANDOM, Probe, ProbeAnswer
 from halo.measure.results import measured
 from halo.measure.runs.job import Job, cpu_option, job_options, redirection, run_step
 from halo.measure.runs.rounds import walls
@@ -48,7 +55,7 @@ def show_probe(found: Probe, job: Job, seconds: int, halo: str, cpu: int | None 
     print(f"Next: {next_step(found, job, seconds, halo, cpu)}")
 
 
-def table(found: Probe) -> Grid:
+def table(found: Probe) -> TextGrid:
     """A row for each allocator, and for each extreme."""
     changes = found.changes
     rows = []
@@ -57,7 +64,7 @@ def table(found: Probe) -> Grid:
         half = (times.third_quartile - times.first_quartile) / 2
         again = name == found.best.name and samples is found.rounds[name]
         rows.append(
-            Row(
+            TextRow(
                 (
                     f"{name}, again" if again else name,
                     str(times.count),
@@ -67,12 +74,12 @@ def table(found: Probe) -> Grid:
             )
         )
     fields = (
-        Field("placement"),
-        Field("rounds", figures=True),
-        Field("time, s", figures=True),
-        Field(f"change against {found.best.name}", figures=True),
+        TextColumn("placement"),
+        TextColumn("rounds", figures=True),
+        TextColumn("time, s", figures=True),
+        TextColumn(f"change against {found.best.name}", figures=True),
     )
-    return Grid(fields, rows, "Seconds, median ± half the interquartile range")
+    return TextGrid(fields, rows, "Seconds, median ± half the interquartile range")
 
 
 def warnings(found: Probe) -> list[str]:
@@ -92,12 +99,12 @@ def conclusion(found: Probe, program: str) -> str:
     if found.has_little_to_place:
         return f"{program} is not placement-sensitive: {_little(found.small_bytes or 0)}."
     between = f"scattering its objects over {RANDOM}, rather than one, {makes(found.between)}"
-    if found.answer is Answer.CARES and found.gains:
+    if found.answer is ProbeAnswer.CARES and found.gains:
         label, gain = min(found.gains.items(), key=lambda item: item[1].high)
         return f"{program} is placement-sensitive: {label} alone {makes(gain)}."
-    if found.answer is Answer.CARES:
+    if found.answer is ProbeAnswer.CARES:
         return f"{program} is placement-sensitive: {between}."
-    if found.answer is Answer.DOES_NOT_CARE:
+    if found.answer is ProbeAnswer.DOES_NOT_CARE:
         return (
             f"{program} is not placement-sensitive: no extreme gains {THRESHOLD:.0%}, nor"
             " do they differ by as much."
@@ -136,9 +143,9 @@ def next_step(found: Probe, job: Job, seconds: int, halo: str, cpu: int | None =
     """The next command. `cpu`: the value of --cpu."""
     command = shlex.join(job.command)
     options = [*cpu_option(cpu), *job_options(job)]
-    if found.answer is Answer.CARES:
+    if found.answer is ProbeAnswer.CARES:
         return run_step(halo, options, job)
-    if found.answer is Answer.DOES_NOT_CARE:
+    if found.answer is ProbeAnswer.DOES_NOT_CARE:
         library = None if found.has_little_to_place else found.best.library
         preloaded = ["env", f"LD_PRELOAD={library}"] if library else []
         return shlex.join([*preloaded, *job.command]) + redirection(job)

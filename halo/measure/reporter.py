@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from halo.base.console.terminal import is_live, make_console, show_prose
 from halo.measure.candidates import printed
-from halo.measure.runs.rounds import Step
+from halo.measure.runs.rounds import RunProgress
 
 
 class Reporter:
@@ -27,7 +27,7 @@ class Reporter:
         self._start = self._stage_start = clock()
         self._number = 0
         self._expected = 0.0  # seconds of the stage
-        self._first: Step | None = None  # of the stage
+        self._first: RunProgress | None = None  # of the stage
 
     @property
     def elapsed(self) -> float:
@@ -62,7 +62,7 @@ class Reporter:
         """Writes a warning immediately."""
         self.tell(f"warning: {text}")
 
-    def notice(self, step: Step) -> None:
+    def notice(self, step: RunProgress) -> None:
         """Shows one step of a stage, and the time that is left of it."""
         if not self._live:
             return
@@ -75,7 +75,7 @@ class Reporter:
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
 
-    def seconds_left(self, step: Step) -> float:
+    def seconds_left(self, step: RunProgress) -> float:
         """Of the stage, by its pace so far; what was expected counts as one run; 0: unknown.
 
         Runs before the first step are of an interrupted measurement, and took no time now.

@@ -18,7 +18,7 @@ from halo.measure.inputs.roles import Inputs
 from halo.measure.inputs.training_inputs import judge_on_others, record_inputs
 from halo.measure.inputs.unrecorded import TYPICAL, check_and_time, check_program
 from halo.measure.placement import is_open, plan_changes
-from halo.measure.racing.field import Field
+from halo.measure.racing.field import Arms
 from halo.measure.racing.gains import HALO, Objective, near_fastest, peak_memory
 from halo.measure.racing.heats import Heat
 from halo.measure.racing.race import Raced, pace_for, race, screen_runs
@@ -92,12 +92,12 @@ def _without_recording(session: Session, choice: Choice, train: Job) -> tuple[Ch
     return choice.without_recording(), profile
 
 
-def field_of(candidates: Sequence[Candidate]) -> Field:
+def field_of(candidates: Sequence[Candidate]) -> Arms:
     """The field of a race among candidates, in the order of `make_candidates`."""
     first = candidates[0].allocator
     plans = [one for one in candidates if one.plan is not None]
     labels = {one.variant.label: one.label for one in plans if one.allocator == first}
-    return Field(
+    return Arms(
         controls=[one.label for one in candidates if one.plan is None],
         challengers=list(labels.values()),
         twins={labels[one.variant.label]: one.label for one in plans if one.allocator != first},

@@ -38,7 +38,7 @@ TELLING = ("GLIBC_TUNABLES", "LD_", "MALLOC_", "MIMALLOC_", "TCMALLOC_")
 
 
 @dataclass(frozen=True)
-class Options:
+class MeasurementOptions:
     """The options of all measurements; `litter` ages the heap of every trial.
 
     `trials`: 0 for as many as the answer needs. `native`: what the program has without halo.
@@ -59,7 +59,11 @@ class Session:
     """A laboratory, a journal of finished stages, and the findings so far."""
 
     def __init__(
-        self, settings: Settings, options: Options, findings: Findings, reporter: Reporter
+        self,
+        settings: Settings,
+        options: MeasurementOptions,
+        findings: Findings,
+        reporter: Reporter,
     ) -> None:
         self.settings = settings
         self.options = options
@@ -155,7 +159,9 @@ class Session:
         return {**self.inputs.of(job), "recorder": [digest(part) for part in parts], **more}
 
 
-def common_inputs(settings: Settings, options: Options, measured_on: Machine) -> dict[str, Any]:
+def common_inputs(
+    settings: Settings, options: MeasurementOptions, measured_on: Machine
+) -> dict[str, Any]:
     """What every trial of a measurement depends on."""
     machine = to_builtins(measured_on)
     del machine["load_average"]

@@ -12,7 +12,7 @@ RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
-class Summary:
+class Spread:
     """The median and the quartiles of values."""
 
     median: float
@@ -49,14 +49,14 @@ class Ratio:
     high: float
 
 
-def summarize(values: Sequence[float]) -> Summary:
+def summarize(values: Sequence[float]) -> Spread:
     """Median and quartiles (linear interpolation, ends included)."""
     if not values:
         raise ValueError("no values to summarize")
     if len(values) == 1:
-        return Summary(values[0], values[0], values[0], 1)
+        return Spread(values[0], values[0], values[0], 1)
     first, middle, third = statistics.quantiles(values, n=4, method="inclusive")
-    return Summary(middle, first, third, len(values))
+    return Spread(middle, first, third, len(values))
 
 
 def ratio(numerator: Sequence[float], denominator: Sequence[float]) -> Ratio:

@@ -12,7 +12,14 @@ from statistics import median
 from rich.text import Text
 
 from halo.base.console.durations import with_spread
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.base.console.terminal import (
+    TextColumn,
+    TextGrid,
+    TextRow,
+    make_console,
+    show_grid,
+    show_prose,
+)
 from halo.base.schema.trial import Trial
 from halo.binary.process.allocators import alone, find_allocator
 from halo.measure.findings import Findings, best_baseline
@@ -28,19 +35,19 @@ _TRIALS = re.compile(r"--trials (\d+)")
 TITLE = "Seconds of the answer, median ± half the interquartile range"
 
 
-def table(all_findings: Sequence[Findings]) -> Grid:
+def table(all_findings: Sequence[Findings]) -> TextGrid:
     """A row for each configuration of each program; a single program is named in the title.
 
     Without a plan, halo's trials are those of an allocator alone, and have no row.
     """
     several = len(all_findings) != 1
     fields = [
-        *([Field("program")] if several else []),
-        Field("under"),
-        Field("processor, s", figures=True),
-        Field("wall clock, s", figures=True),
-        Field("peak memory, MB", figures=True),
-        Field("times as fast as today", figures=True),
+        *([TextColumn("program")] if several else []),
+        TextColumn("under"),
+        TextColumn("processor, s", figures=True),
+        TextColumn("wall clock, s", figures=True),
+        TextColumn("peak memory, MB", figures=True),
+        TextColumn("times as fast as today", figures=True),
     ]
     rows = []
     for findings in all_findings:
@@ -55,9 +62,9 @@ def table(all_findings: Sequence[Findings]) -> Grid:
                 f"{median(it.peak_memory for it in trials) / 1e6:.0f}",
                 "" if name == native else _gain(findings, name),
             ]
-            rows.append(Row(cells, last=name == shown[-1]))
+            rows.append(TextRow(cells, last=name == shown[-1]))
     title = TITLE if several else f"{all_findings[0].program}: {TITLE[0].lower()}{TITLE[1:]}"
-    return Grid(fields, rows, title)
+    return TextGrid(fields, rows, title)
 
 
 def _has_row(findings: Findings, name: str) -> bool:

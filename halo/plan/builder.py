@@ -41,7 +41,7 @@ from halo.plan.redirection import ObstacleSource, obstacle_in_file
 from halo.plan.review.groups import NameSource, review_groups
 from halo.plan.review.ids import context_ids
 from halo.plan.selectors import make_selectors
-from halo.plan.trie import Draft, Limits, Trie, TrieBuilder, prune, rbp_to_restore
+from halo.plan.trie import Draft, Trie, TrieBuilder, TrieLimits, prune, rbp_to_restore
 from halo.record.profile import name_frames
 from halo.record.profile.model import Profile
 from halo.record.profile.recorded import recorded_program
@@ -170,7 +170,7 @@ def _decided(
         return _drawn(profile, grouping, chosen, limit, aligner)
     sites = CallSites(profile, rules, chosen.trust_recorded)
     labels = grouping.labels(len(profile.contexts), VERDICT_FORWARD)
-    limits = Limits(chosen.simplify, chosen.max_depth)
+    limits = TrieLimits(chosen.simplify, chosen.max_depth)
     large = {at for group in grouping.groups if group.spans is not None for at in group.contexts}
     members = [
         at

@@ -36,7 +36,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Limits:
+class TrieLimits:
     """`simplify`: share of accesses and allocations that may be wrong; `max_depth` of a state."""
 
     simplify: float
@@ -63,7 +63,7 @@ class TrieBuilder:
     """
 
     def __init__(
-        self, profile: Profile, labels: Sequence[int], sites: CallSites, limits: Limits
+        self, profile: Profile, labels: Sequence[int], sites: CallSites, limits: TrieLimits
     ) -> None:
         self.nodes = profile.nodes
         self.contexts = profile.contexts

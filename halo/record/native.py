@@ -12,7 +12,7 @@ from halo.base.settings import Settings
 from halo.binary.process.allocators import preload
 from halo.record.listener import listening
 from halo.record.parts import Limits
-from halo.record.producer import Command, Job, PlainProducer
+from halo.record.producer import CommandLine, PlainProducer, RecordingJob
 from halo.record.valgrind import consumer_command
 
 
@@ -37,13 +37,13 @@ class NativeProducer(PlainProducer):
             ) from error
 
     @contextmanager
-    def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
+    def session(self, settings: Settings, job: RecordingJob, folder: Path) -> Iterator[CommandLine]:
         refuse_exact(job.limits)
         consumer = consumer_command(settings, job.limits, folder)
         with listening(consumer, settings.environment, RecordingFailed):
             arguments = [job.target.name, *job.arguments]
             environment = recorded_environment(settings, job.limits, folder)
-            yield Command(job.target.path, arguments, environment)
+            yield CommandLine(job.target.path, arguments, environment)
 
 
 def refuse_exact(limits: Limits) -> None:

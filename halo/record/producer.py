@@ -25,7 +25,7 @@ class EngineFailed(RecordingFailed):
 
 
 @dataclass(frozen=True)
-class Command:
+class CommandLine:
     """A command: its file, its arguments from the zeroth on, and its environment."""
 
     path: Path
@@ -34,7 +34,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Job:
+class RecordingJob:
     """A program to record.
 
     Without the `guest` library allocations are not recorded, and the program's calls of `malloc`
@@ -72,15 +72,15 @@ class Producer(Protocol):
         than the program's; empty if they execute that."""
 
     def session(
-        self, settings: Settings, job: Job, folder: Path
-    ) -> AbstractContextManager[Command]:
+        self, settings: Settings, job: RecordingJob, folder: Path
+    ) -> AbstractContextManager[CommandLine]:
         """The command that runs and records the job; it has ended when the session ends.
 
         `check` has passed before. The parts are written to `folder`, whose file `progress` may
         contain the counters.
         """
 
-    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
+    def judge(self, job: RecordingJob, ending: Ending, folder: Path) -> None:
         """Raises `EngineFailed` if the producer itself ended the program."""
 
     def suspicion(self, ending: Ending, folder: Path) -> str:
@@ -108,7 +108,7 @@ class PlainProducer:
     def mark(self, settings: Settings) -> str:
         return ""
 
-    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
+    def judge(self, job: RecordingJob, ending: Ending, folder: Path) -> None:
         pass
 
     def suspicion(self, ending: Ending, folder: Path) -> str:

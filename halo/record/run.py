@@ -9,11 +9,15 @@ from pathlib import Path
 from halo.base.settings import Settings
 from halo.binary.process.foreground import run_in_foreground
 from halo.record.parts import Recording, gather_parts
-from halo.record.producer import Job, Producer
+from halo.record.producer import Producer, RecordingJob
 
 
 def record(
-    producer: Producer, settings: Settings, job: Job, folder: Path, tick: Callable[[], None]
+    producer: Producer,
+    settings: Settings,
+    job: RecordingJob,
+    folder: Path,
+    tick: Callable[[], None],
 ) -> Recording:
     """Runs the job transparently: on our own streams, with our signals forwarded."""
     start = time.perf_counter()

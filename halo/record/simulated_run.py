@@ -11,10 +11,10 @@ from halo.base.settings import Settings
 from halo.binary.process.allocators import alone, under_plan
 from halo.binary.process.target import Target
 from halo.record.parts import Limits, machine_argument, workspace
-from halo.record.producer import Job, Producer
+from halo.record.producer import Producer, RecordingJob
 from halo.record.profile import merge_parts
 from halo.record.run import record
-from halo.record.simulation import Setting, Simulated
+from halo.record.simulation import Simulated, SimulatedLayout
 
 
 def simulate(
@@ -22,7 +22,7 @@ def simulate(
     settings: Settings,
     target: Target,
     arguments: list[str],
-    setting: Setting,
+    setting: SimulatedLayout,
     follow: Callable[[Path], Callable[[], None]],
 ) -> Simulated:
     """Runs the program under the recorder, on our own streams.
@@ -42,7 +42,7 @@ def simulate(
             "sweep": int(setting.sweep),
         }
         limits = Limits(setting.max_object or Limits.max_object, sinks)
-        job = Job(target, arguments, limits, guest=setting.plan is None)
+        job = RecordingJob(target, arguments, limits, guest=setting.plan is None)
         inside = replace(settings, environment=environment)
         recording = record(engine, inside, job, folder, follow(folder / "progress"))
         if not recording.parts:

@@ -13,7 +13,7 @@ from halo.binary.process.allocators import preload
 from halo.binary.process.foreground import Ending
 from halo.record.listener import listening
 from halo.record.parts import Limits
-from halo.record.producer import Command, EngineFailed, Job, PlainProducer
+from halo.record.producer import CommandLine, EngineFailed, PlainProducer, RecordingJob
 from halo.record.valgrind_failures import MAX_THREADS, fatal_cause, possible_cause
 
 # Bytes. The core gives programs at most 16 MiB of stack, unless it is told otherwise.
@@ -33,14 +33,14 @@ class ValgrindProducer(PlainProducer):
         return settings.engine.name
 
     @contextmanager
-    def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
+    def session(self, settings: Settings, job: RecordingJob, folder: Path) -> Iterator[CommandLine]:
         consumer = consumer_command(settings, job.limits, folder)
         with listening(consumer, settings.environment, RecordingFailed):
             arguments = engine_arguments(settings, job, folder)
             environment = engine_environment(settings, job.guest)
-            yield Command(settings.engine, arguments, environment)
+            yield CommandLine(settings.engine, arguments, environment)
 
-    def judge(self, job: Job, ending: Ending, folder: Path) -> None:
+    def judge(self, job: RecordingJob, ending: Ending, folder: Path) -> None:
         cause = fatal_cause(_log(folder), ending)
         if cause:
             raise EngineFailed(cause.meaning, job.target.name, cause.remedy)
@@ -67,7 +67,7 @@ def consumer_command(settings: Settings, limits: Limits, folder: Path) -> list[s
     ]
 
 
-def engine_arguments(settings: Settings, job: Job, folder: Path) -> list[str]:
+def engine_arguments(settings: Settings, job: RecordingJob, folder: Path) -> list[str]:
     """The engine's command line, without Valgrind's launcher, which would search elsewhere."""
     limits = job.limits
     options = ["--exact"] * limits.need_exact + ["--all-accesses"] * limits.need_all_accesses

@@ -43,7 +43,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Row:
+class BarRow:
     """The values of a bar, in the axis' unit."""
 
     label: str
@@ -79,7 +79,7 @@ def axis_over(minimum: float, maximum: float, most: int = 5) -> Axis:
     return Axis(step, first, max(ceil(maximum / step - SLACK), first + 1))
 
 
-def chart(title: str, rows: Sequence[Row], origin: float = 0.0, unit: str = "") -> Bars:
+def chart(title: str, rows: Sequence[BarRow], origin: float = 0.0, unit: str = "") -> Bars:
     """Bars from the origin to their values, on an axis that holds all whiskers."""
     minimum = min([origin, *(row.low for row in rows), *(row.value for row in rows)])
     maximum = max([origin, *(row.high for row in rows), *(row.value for row in rows)])

@@ -11,18 +11,18 @@ from typing import Any
 
 from halo.base.errors import BadInput
 from halo.base.files.kinds import PROFILE, kind_of
-from halo.base.schema.document import Kind, is_of
+from halo.base.schema.document import DocumentKind, is_of
 from halo.registry import DOCUMENTS, load
-from halo.report.findings import Findings
+from halo.report.findings import FindingsBlock
 
-Reader = Callable[[Path], Findings]
+Reader = Callable[[Path], FindingsBlock]
 
 
 @dataclass(frozen=True)
 class Document:
     """A kind of file that the page shows, and what makes a section of one."""
 
-    kind: Kind[Any]
+    kind: DocumentKind[Any]
     read: Reader
 
 

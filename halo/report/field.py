@@ -25,7 +25,7 @@ from halo.report.results import Measurement
 from halo.report.results.metrics import clock_of, fastest_allocator
 
 
-class Kind(StrEnum):
+class ConfigurationKind(StrEnum):
     """What a configuration changes."""
 
     ALLOCATOR = "allocator"
@@ -56,7 +56,7 @@ class Entry:
     """
 
     name: str
-    kind: Kind
+    kind: ConfigurationKind
     over: str
     raced: Speed | None = None
     answered: Speed | None = None
@@ -69,7 +69,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Group:
+class ConfigurationGroup:
     """Entries that are compared with each other; `over`: the next allocator of plans."""
 
     title: str
@@ -77,17 +77,17 @@ class Group:
     over: str = ""
 
 
-def groups(measurement: Measurement) -> list[Group]:
+def groups(measurement: Measurement) -> list[ConfigurationGroup]:
     """Allocators, settings, and the plans over each allocator; the furthest and fastest first."""
     entries = _Comparison(measurement).entries()
-    of_kind = {kind: [it for it in entries if it.kind is kind] for kind in Kind}
+    of_kind = {kind: [it for it in entries if it.kind is kind] for kind in ConfigurationKind}
     found = [
-        Group("Allocators", of_kind[Kind.ALLOCATOR]),
-        Group("Settings of allocators", of_kind[Kind.SETTING]),
+        ConfigurationGroup("Allocators", of_kind[ConfigurationKind.ALLOCATOR]),
+        ConfigurationGroup("Settings of allocators", of_kind[ConfigurationKind.SETTING]),
     ]
-    for over in dict.fromkeys(it.over for it in of_kind[Kind.PLAN]):
-        mine = [it for it in of_kind[Kind.PLAN] if it.over == over]
-        found.append(Group(f"Plans over {over}", mine, over))
+    for over in dict.fromkeys(it.over for it in of_kind[ConfigurationKind.PLAN]):
+        mine = [it for it in of_kind[ConfigurationKind.PLAN] if it.over == over]
+        found.append(ConfigurationGroup(f"Plans over {over}", mine, over))
     return [group for group in found if group.entries]
 
 
@@ -152,7 +152,7 @@ class _Comparison:
         kept = self.measurement.kept
         return Entry(
             name,
-            Kind.SETTING if is_setting else Kind.ALLOCATOR,
+            ConfigurationKind.SETTING if is_setting else ConfigurationKind.ALLOCATOR,
             other,
             self._alone(name),
             self._answered(name),
@@ -189,7 +189,7 @@ class _Comparison:
         of_answer = self._plans[key]
         return Entry(
             name,
-            Kind.PLAN,
+            ConfigurationKind.PLAN,
             over,
             self._raced(phase, label, over),
             self._answered(of_answer),

@@ -12,7 +12,7 @@ from halo.measure.racing.sequential import EARLY_LOOK
 from halo.measure.results import left_out
 from halo.report import field
 from halo.report.bars import Axis, Tick, axis_over
-from halo.report.field import Entry, Group, Speed
+from halo.report.field import ConfigurationGroup, Entry, Speed
 from halo.report.numbers import megabytes
 from halo.report.results import Measurement
 from halo.report.results.metrics import clock_of
@@ -37,7 +37,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Row:
+class ChartRow:
     """A configuration; `notes` are below its name."""
 
     name: str
@@ -57,7 +57,7 @@ class Rows:
     """
 
     title: str
-    rows: Sequence[Row]
+    rows: Sequence[ChartRow]
     alone: float | None
 
 
@@ -113,7 +113,9 @@ def _axis(speeds: Sequence[Speed]) -> Axis:
     return axis_over(low, high)
 
 
-def _rows(group: Group, entries: Sequence[Entry], today: str, axis: Axis, memory: Axis) -> Rows:
+def _rows(
+    group: ConfigurationGroup, entries: Sequence[Entry], today: str, axis: Axis, memory: Axis
+) -> Rows:
     alone = [it.raced.value for it in entries if it.raced and it.name == group.over != today]
     return Rows(
         group.title,
@@ -122,11 +124,11 @@ def _rows(group: Group, entries: Sequence[Entry], today: str, axis: Axis, memory
     )
 
 
-def _row(entry: Entry, axis: Axis, memory: Axis) -> Row:
+def _row(entry: Entry, axis: Axis, memory: Axis) -> ChartRow:
     notes = [entry.reach] if entry.reach else []
     if entry.gain is not None:
         notes.append(f"{entry.gain:.2f} times as fast as without it")
-    return Row(
+    return ChartRow(
         entry.name,
         entry.kind.value,
         _mark(entry.raced, axis, memory),

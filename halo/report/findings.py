@@ -9,7 +9,7 @@ from halo.report.blocks import Block
 
 
 @dataclass(frozen=True)
-class Findings:
+class FindingsBlock:
     """The data of a section for the template; `command` is the program with its arguments."""
 
     title: str

@@ -8,7 +8,7 @@ from statistics import median
 
 from halo.base.schema.simulation import Level, Misses, SimulatedMachine
 from halo.measure.racing.gains import HALO
-from halo.report.bars import Bars, Row, chart
+from halo.report.bars import BarRow, Bars, chart
 from halo.report.numbers import change, number
 from halo.report.results import Measurement
 from halo.report.results.graph import Graph
@@ -19,7 +19,7 @@ KERNEL_EVENTS = frozenset({"page-faults"})
 
 
 @dataclass(frozen=True)
-class Change:
+class MissChange:
     """One event before and after."""
 
     event: str
@@ -29,18 +29,18 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class MissComparison:
     """Events of two configurations, as a table and a chart; `what` describes their source."""
 
     what: str
     before: str
     after: str
-    rows: Sequence[Change]
+    rows: Sequence[MissChange]
     chart: Bars
 
 
 @dataclass(frozen=True)
-class Place:
+class MissPlace:
     """A context or a place in the code with its misses, level by level."""
 
     name: str
@@ -48,7 +48,7 @@ class Place:
     misses: Sequence[str]
 
 
-def simulated(measurement: Measurement) -> Comparison | None:
+def simulated(measurement: Measurement) -> MissComparison | None:
     """The allocator and halo in the simulator; None without simulation or without a plan."""
     found = measurement.results.simulation
     if found is None or measurement.keeps_none:
@@ -68,17 +68,17 @@ def simulated(measurement: Measurement) -> Comparison | None:
     return _comparison(what, before, {name: (float(a), float(b)) for name, (a, b) in pairs.items()})
 
 
-def counted(measurement: Measurement) -> Comparison | None:
+def counted(measurement: Measurement) -> MissComparison | None:
     """Medians of the processor's own counters; None if none was read."""
     return _counted(measurement, "Counted by the processor on the reference input.", False)
 
 
-def page_faults(measurement: Measurement) -> Comparison | None:
+def page_faults(measurement: Measurement) -> MissComparison | None:
     """Medians of the kernel's counts of page faults, which are not cache misses."""
     return _counted(measurement, "Counted by the kernel on the reference input.", True)
 
 
-def _counted(measurement: Measurement, what: str, by_kernel: bool) -> Comparison | None:
+def _counted(measurement: Measurement, what: str, by_kernel: bool) -> MissComparison | None:
     """The comparison; None if no plan was kept, or nothing was counted."""
     if measurement.keeps_none:
         return None
@@ -97,7 +97,7 @@ def _counted(measurement: Measurement, what: str, by_kernel: bool) -> Comparison
     return _comparison(what, before, pairs) if pairs else None
 
 
-def worst_contexts(measurement: Measurement, graph: Graph | None) -> list[Place]:
+def worst_contexts(measurement: Measurement, graph: Graph | None) -> list[MissPlace]:
     """The contexts with most misses of the first level, with names from the graph if possible."""
     if measurement.results.simulation is None:
         return []
@@ -110,7 +110,7 @@ def worst_contexts(measurement: Measurement, graph: Graph | None) -> list[Place]
     )
 
 
-def worst_code(measurement: Measurement) -> list[Place]:
+def worst_code(measurement: Measurement) -> list[MissPlace]:
     """The code places with most misses of the first level."""
     found = measurement.results.simulation
     return _places([(it.place, it.accesses, it.misses) for it in found.code]) if found else []
@@ -138,21 +138,21 @@ def _entries(tlb: Level) -> str:
     return f"{tlb.sets * tlb.ways} entries"
 
 
-def _comparison(what: str, before: str, pairs: dict[str, tuple[float, float]]) -> Comparison:
-    rows = [Change(n, number(a), number(b), change(b, a)) for n, (a, b) in pairs.items()]
+def _comparison(what: str, before: str, pairs: dict[str, tuple[float, float]]) -> MissComparison:
+    rows = [MissChange(n, number(a), number(b), change(b, a)) for n, (a, b) in pairs.items()]
     bars = []
     for row, (one, other) in zip(rows, pairs.values(), strict=True):
         percent = 100 * other / one if one else 100.0
         kind = "gain" if other < one else "loss" if other > one else "none"
         text = f"{row.before} → {row.after} ({row.change})"
-        bars.append(Row(row.event, text, kind, percent, percent, percent))
+        bars.append(BarRow(row.event, text, kind, percent, percent, percent))
     title = f"halo in per cent of {before}; to the left of 100 is better"
-    return Comparison(what, before, HALO, rows, chart(title, bars, origin=100.0))
+    return MissComparison(what, before, HALO, rows, chart(title, bars, origin=100.0))
 
 
-def _places(found: Sequence[tuple[str, int, Misses]]) -> list[Place]:
+def _places(found: Sequence[tuple[str, int, Misses]]) -> list[MissPlace]:
     ranked = sorted(found, key=lambda it: -next(iter(it[2].values()), 0))[:WORST]
     return [
-        Place(name, number(accesses), [number(count) for count in misses.values()])
+        MissPlace(name, number(accesses), [number(count) for count in misses.values()])
         for name, accesses, misses in ranked
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from halo.report.bars import Bars, Row, chart
+from halo.report.bars import BarRow, Bars, chart
 from halo.report.results import Measurement
 from halo.report.verdict import Verdict
 
@@ -20,7 +20,7 @@ def overview(measurements: Sequence[Measurement], verdicts: Sequence[Verdict]) -
         text = f"{value:.2f} ({low:.2f} to {high:.2f})"
         if measurement.keeps_none:
             value, low, high, text = 1.0, 1.0, 1.0, "no plan"
-        rows.append(Row(measurement.program, text, verdict.kind, value, low, high))
+        rows.append(BarRow(measurement.program, text, verdict.kind, value, low, high))
     if len(rows) < 2:
         return None
     title = "times as fast as the fastest allocator; longer to the right is better; 95 % intervals"

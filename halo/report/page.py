@@ -10,14 +10,16 @@ import jinja2
 from halo import __version__
 from halo.base.schema.results import Machine
 from halo.report.figures.drawing.style import group_colour, text_on
-from halo.report.findings import Findings
+from halo.report.findings import FindingsBlock
 from halo.report.overview import overview
 from halo.report.results import Measurement
 from halo.report.section import section
 from halo.report.verdict import judge
 
 
-def render_report(measurements: Sequence[Measurement], findings: Sequence[Findings] = ()) -> str:
+def render_report(
+    measurements: Sequence[Measurement], findings: Sequence[FindingsBlock] = ()
+) -> str:
     """The whole page as HTML; everything that comes from files is escaped."""
     verdicts = [judge(measurement) for measurement in measurements]
     pairs = list(zip(measurements, verdicts, strict=True))
@@ -42,7 +44,7 @@ def render_report(measurements: Sequence[Measurement], findings: Sequence[Findin
     )
 
 
-def _programs(measurements: Sequence[Measurement], findings: Sequence[Findings]) -> list[str]:
+def _programs(measurements: Sequence[Measurement], findings: Sequence[FindingsBlock]) -> list[str]:
     """The names of the programs, without duplicates."""
     names = [found.program for found in measurements] + [found.program for found in findings]
     return list(dict.fromkeys(names))

@@ -13,7 +13,7 @@ from halo.report.groups import GroupBlock, WasteLine, group_count, groups_of, wa
 from halo.report.numbers import number, seconds
 from halo.report.picture import Picture, picture
 from halo.report.results import Measurement
-from halo.report.results.graph import Graph, Source, build_graph, source_of_folder
+from halo.report.results.graph import Graph, GraphSource, build_graph, source_of_folder
 from halo.report.results.pools import typical_pools
 from halo.report.verdict import Verdict
 
@@ -21,7 +21,7 @@ EDGES = 40
 
 
 @dataclass(frozen=True)
-class Section:
+class ReportSection:
     """The data of a program for the template; `missing` is the reason if there are no contexts.
 
     `without_plan`: plans were tried, and none was kept.
@@ -36,13 +36,13 @@ class Section:
     groups: Sequence[GroupBlock]
     group_count: int
     waste: Sequence[WasteLine]
-    comparisons: Sequence[misses.Comparison]
-    page_faults: misses.Comparison | None
+    comparisons: Sequence[misses.MissComparison]
+    page_faults: misses.MissComparison | None
     without_plan: bool
     outputs_compared: bool
     levels: Sequence[str]
-    contexts: Sequence[misses.Place]
-    code: Sequence[misses.Place]
+    contexts: Sequence[misses.MissPlace]
+    code: Sequence[misses.MissPlace]
     picture: Picture | None
     missing: str
     recording: Sequence[tuple[str, str]]
@@ -51,9 +51,9 @@ class Section:
     commands: Sequence[tuple[str, str]]
 
 
-def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
+def section(measurement: Measurement, verdict: Verdict, index: int) -> ReportSection:
     """The section of a measurement; a damaged recording is replaced by the reason."""
-    source: Source | None = None
+    source: GraphSource | None = None
     graph: Graph | None = None
     missing = ""
     if measurement.kept is not None:
@@ -67,7 +67,7 @@ def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
     halo = measurement.reference.get(HALO, ())
     field = field_chart(measurement)
     found = [misses.simulated(measurement), misses.counted(measurement)]
-    return Section(
+    return ReportSection(
         anchor=f"program-{index}",
         program=measurement.program,
         verdict=verdict,
@@ -93,7 +93,7 @@ def section(measurement: Measurement, verdict: Verdict, index: int) -> Section:
     )
 
 
-def recording(measurement: Measurement, source: Source | None) -> list[tuple[str, str]]:
+def recording(measurement: Measurement, source: GraphSource | None) -> list[tuple[str, str]]:
     """Rows on the cost of recording the training run, and on the recorded profile."""
     cost, rows = measurement.summary.record, []
     if measurement.summary.unrecorded:

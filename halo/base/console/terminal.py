@@ -28,7 +28,7 @@ Cell = str | Text
 
 
 @dataclass(frozen=True)
-class Field:
+class TextColumn:
     """A column: `figures` are aligned to the right, `prose` may be broken between words."""
 
     name: str
@@ -37,7 +37,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Row:
+class TextRow:
     """The cells of a row; `last` marks the end of a block of rows."""
 
     cells: Sequence[Cell]
@@ -46,11 +46,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Grid:
+class TextGrid:
     """The content of a table, independent of the terminal's width."""
 
-    fields: Sequence[Field]
-    rows: Sequence[Row]
+    fields: Sequence[TextColumn]
+    rows: Sequence[TextRow]
     title: str = ""
 
 
@@ -76,7 +76,7 @@ def is_live(stream: TextIO) -> bool:
     return stream.isatty() and not Console(file=stream).is_dumb_terminal
 
 
-def show_grid(console: Console, grid: Grid) -> None:
+def show_grid(console: Console, grid: TextGrid) -> None:
     """Prints a table if all of it fits, else records of `name: value`."""
     console.print()
     if grid.title:
@@ -111,7 +111,7 @@ def wrap(text: str, width: int, indent: str = "", first: str | None = None) -> l
     ) or [""]
 
 
-def _piped(grid: Grid) -> Grid:
+def _piped(grid: TextGrid) -> TextGrid:
     """The table with long names cut in the middle; figures stay whole."""
     rows = [
         replace(row, cells=[_cut(*each) for each in zip(grid.fields, row.cells, strict=True)])
@@ -120,7 +120,7 @@ def _piped(grid: Grid) -> Grid:
     return replace(grid, rows=rows)
 
 
-def _cut(field: Field, cell: Cell) -> Cell:
+def _cut(field: TextColumn, cell: Cell) -> Cell:
     """The cell with no line of more characters than its kind may have, and no such word."""
     if field.figures:
         return cell
@@ -144,7 +144,7 @@ def cut_middle(text: str, most: int) -> str:
     return f"{text[: kept - kept // 2]}{CUT}{text[-(kept // 2) :]}"
 
 
-def _widths(grid: Grid, width: int) -> list[int] | None:
+def _widths(grid: TextGrid, width: int) -> list[int] | None:
     """Widths by column, if prose shares the rest beside figures and names; None: no fit."""
     minimum, wanted = [], []
     for at, field in enumerate(grid.fields):
@@ -165,7 +165,7 @@ def _widths(grid: Grid, width: int) -> list[int] | None:
     return minimum
 
 
-def _table(grid: Grid, widths: Sequence[int]) -> Table:
+def _table(grid: TextGrid, widths: Sequence[int]) -> Table:
     """A rich table of exactly these columns."""
     table = Table(
         box=box.SIMPLE_HEAD,
@@ -202,7 +202,7 @@ def _natural_width(table: Table) -> int:
     return max(cell_len(line) for line in found.getvalue().splitlines())
 
 
-def _show_record(console: Console, fields: Sequence[Field], row: Row) -> None:
+def _show_record(console: Console, fields: Sequence[TextColumn], row: TextRow) -> None:
     """Prints a line for each non-empty cell, all but the first of them indented.
 
     The lines of a cell of several, such as a stack, stay apart, below its name.
@@ -220,7 +220,7 @@ def _show_record(console: Console, fields: Sequence[Field], row: Row) -> None:
             indent = INDENT
 
 
-def _values(field: Field, cell: Cell) -> list[str]:
+def _values(field: TextColumn, cell: Cell) -> list[str]:
     """The lines of a cell; figures are one."""
     text = _plain(cell)
     lines = [text] if field.figures else text.splitlines()

@@ -12,7 +12,7 @@ from halo.base.schema.trial import Trials
 from halo.base.schema.values import Count, Number, Quartiles, Seed, Share
 
 
-class Kind(Enum):
+class AllocatorKind(Enum):
     """The program's own allocator, a library's, or a plan."""
 
     CUSTOM = "custom"
@@ -23,7 +23,7 @@ class Kind(Enum):
 class AgedConfiguration(Struct, frozen=True):
     """The configuration of a label of the trials on aged heaps."""
 
-    kind: Kind  # `custom`: the program's own allocator
+    kind: AllocatorKind  # `custom`: the program's own allocator
     allocator: str  # of the configuration, or the next allocator of its plan
     plan: str | None = None  # a file beside the results
     groups: bool = False  # whether the plan's groups were littered, too

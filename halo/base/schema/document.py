@@ -27,7 +27,7 @@ def unchanged(document: dict[str, Any], version: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Kind(Generic[T]):
+class DocumentKind(Generic[T]):
     """A kind of document: its format and type, and the words of a refusal."""
 
     format: str
@@ -42,7 +42,7 @@ class Kind(Generic[T]):
         return BadInput(f"{path} is damaged: {fault}; {self.again}.")
 
 
-def load(path: Path, kind: Kind[T]) -> T:
+def load(path: Path, kind: DocumentKind[T]) -> T:
     """The document in a file; `BadInput` if it is missing, of another kind, damaged or newer."""
     try:
         return parse(path.read_text("utf-8", "replace"), path, kind)
@@ -54,7 +54,7 @@ def load(path: Path, kind: Kind[T]) -> T:
         raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def parse(content: str, path: Path, kind: Kind[T]) -> T:
+def parse(content: str, path: Path, kind: DocumentKind[T]) -> T:
     """The same of the content of that file."""
     raw = _document(content, path, kind)
     version = raw.get("version")
@@ -79,7 +79,7 @@ def convert(raw: Any, type_: type[T], name: str = "") -> T:
         raise Damaged(describe(str(error), raw, type_, name)) from error
 
 
-def is_of(path: Path, kind: Kind[Any]) -> bool:
+def is_of(path: Path, kind: DocumentKind[Any]) -> bool:
     """Whether a file names that format, however damaged it may be; False if it is unreadable."""
     try:
         with path.open(encoding="utf-8") as file:
@@ -88,7 +88,7 @@ def is_of(path: Path, kind: Kind[Any]) -> bool:
         return False
 
 
-def _document(content: str, path: Path, kind: Kind[Any]) -> dict[str, Any]:
+def _document(content: str, path: Path, kind: DocumentKind[Any]) -> dict[str, Any]:
     try:
         raw = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -100,5 +100,5 @@ def _document(content: str, path: Path, kind: Kind[Any]) -> dict[str, Any]:
     return raw
 
 
-def _foreign(path: Path, kind: Kind[Any]) -> BadInput:
+def _foreign(path: Path, kind: DocumentKind[Any]) -> BadInput:
     return BadInput(f"{path} is not {kind.name}; {kind.give}.")

@@ -67,7 +67,7 @@ State = dict[int, Known]
 
 
 @dataclass
-class Block:
+class BasicBlock:
     """A basic block: instruction indices from `first` up to `last`, excluding `last`."""
 
     first: int
@@ -138,7 +138,7 @@ class _Flow:
                 self._step(self._code[at], state)
         return found
 
-    def _make_blocks(self, entered: Collection[int]) -> list[Block]:
+    def _make_blocks(self, entered: Collection[int]) -> list[BasicBlock]:
         wanted = [each.near_branch_target for each in self._code if _is_jump(each)]
         targets = {self._index[ip] for ip in wanted if ip in self._index}
         from_elsewhere = {at for ip in (*entered, *wanted) for at in self._unseen_entries(ip)}
@@ -155,7 +155,8 @@ class _Flow:
         limits = [*ordered[1:], len(self._code)]
         unseen |= from_elsewhere | {0}
         return [
-            Block(first, last, first in unseen) for first, last in zip(ordered, limits, strict=True)
+            BasicBlock(first, last, first in unseen)
+            for first, last in zip(ordered, limits, strict=True)
         ]
 
     def _unseen_entries(self, target: int) -> Iterator[int]:
@@ -189,7 +190,7 @@ class _Flow:
                     work.append(follower)
         return before
 
-    def _after(self, block: Block, before: State) -> Iterator[tuple[int, State]]:
+    def _after(self, block: BasicBlock, before: State) -> Iterator[tuple[int, State]]:
         """The successors of a block, with the state on each edge."""
         state = dict(before)
         for instruction in self._code[block.first : block.last]:
@@ -206,7 +207,7 @@ class _Flow:
         if last.flow_control not in _ENDS and block.last < len(self._code):
             yield self._block_at[block.last], _with_aligned(state, tested, zero is False)
 
-    def _tested_register(self, block: Block) -> int | None:
+    def _tested_register(self, block: BasicBlock) -> int | None:
         """The register whose low four bits the block's last comparison tests for zero."""
         for at in range(block.last - 2, block.first - 1, -1):
             instruction = self._code[at]

@@ -30,7 +30,7 @@ LOST = Saved("lost")
 
 
 @dataclass(frozen=True)
-class Row:
+class CallFrameRow:
     """One row of the call-frame table; `cfa_register` is None if the CFA is an expression."""
 
     cfa_register: int | None = None
@@ -38,7 +38,7 @@ class Row:
     rbp: Saved = SAME
     return_address: Saved = SAME
 
-    def with_register(self, register: int, saved: Saved) -> Row:
+    def with_register(self, register: int, saved: Saved) -> CallFrameRow:
         if register == RBP:
             return replace(self, rbp=saved)
         if register == RETURN_ADDRESS:
@@ -64,11 +64,11 @@ class CfaMachine:
     def __init__(self, scale: Scale, start: int) -> None:
         self.scale = scale
         self.location = start
-        self.row = Row()
-        self.initial = Row()
-        self.stack: list[Row] = []
+        self.row = CallFrameRow()
+        self.initial = CallFrameRow()
+        self.stack: list[CallFrameRow] = []
 
-    def run(self, reader: Reader, end: int, until: int | None = None) -> Row:
+    def run(self, reader: Reader, end: int, until: int | None = None) -> CallFrameRow:
         """Interprets up to byte `end`, or up to the row in force at address `until`."""
         while reader.position < end:
             opcode = reader.u8()
@@ -77,7 +77,7 @@ class CfaMachine:
                 return before
         return self.row
 
-    def rows(self, reader: Reader, end: int) -> list[tuple[int, Row]]:
+    def rows(self, reader: Reader, end: int) -> list[tuple[int, CallFrameRow]]:
         """All rows as (first address, row); the last one reaches to the end of the function."""
         found = []
         while reader.position < end:

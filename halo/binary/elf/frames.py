@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from mmap import mmap
 
-from halo.binary.elf.cfa import CfaMachine, Row, Scale
+from halo.binary.elf.cfa import CallFrameRow, CfaMachine, Scale
 from halo.binary.elf.image import PT_GNU_EH_FRAME, PT_LOAD, ElfError, ElfImage
 from halo.binary.elf.reader import Reader
 
@@ -22,7 +22,7 @@ _TABLE_ENCODING = 0x3B  # datarel | sdata4: what every linker writes
 
 
 @dataclass(frozen=True)
-class Source:
+class FrameRecords:
     """Bytes with call-frame records, which are identified by their position in `data`."""
 
     data: bytes | mmap
@@ -40,7 +40,7 @@ class Cie:
     has_augmentation: bool
     has_handlers: bool  # its functions may have landing pads of exceptions
     signal_frame: bool
-    row: Row
+    row: CallFrameRow
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class FrameTable:
         self._records: list[int] | array[int] = []
         self._base = 0
         self._record_bias = 0
-        self._source: Source | None = None
+        self._source: FrameRecords | None = None
         try:
             self._source = _find_source(image)
             if self._source is None:
@@ -84,7 +84,7 @@ class FrameTable:
         fde = self._fde(self._records[index] + self._record_bias)
         return fde if fde is not None and fde.start <= address < fde.end else None
 
-    def row_at(self, address: int) -> Row | None:
+    def row_at(self, address: int) -> CallFrameRow | None:
         """The row in force at this address; None outside functions and in signal frames."""
         try:
             fde = self.find(address)
@@ -95,7 +95,7 @@ class FrameTable:
         except (struct.error, IndexError):
             return None
 
-    def functions(self) -> Iterator[list[tuple[int, Row]]]:
+    def functions(self) -> Iterator[list[tuple[int, CallFrameRow]]]:
         """The rows (first address, row) of every function."""
         for fde in self._fdes():
             machine, reader = self._machine(fde)
@@ -198,12 +198,12 @@ class FrameTable:
         return cie
 
 
-def _find_source(image: ElfImage) -> Source | None:
+def _find_source(image: ElfImage) -> FrameRecords | None:
     """`.eh_frame` by its section, or through the header's pointer; else `.debug_frame`."""
     section = image.section(".eh_frame")
     if section is not None and section.size > 4:
         end = section.offset + section.size
-        return Source(image.data, section.address - section.offset, section.offset, end, True)
+        return FrameRecords(image.data, section.address - section.offset, section.offset, end, True)
     header = image.segment(PT_GNU_EH_FRAME)
     if not image.sections and header is not None:
         reader = Reader(image.data, header.offset + 1, header.address - header.offset)
@@ -214,11 +214,11 @@ def _find_source(image: ElfImage) -> Source | None:
             if segment.kind == PT_LOAD and 0 <= address - segment.address < segment.file_size:
                 bias = segment.address - segment.offset
                 end = segment.offset + segment.file_size
-                return Source(image.data, bias, address - bias, end, True)
+                return FrameRecords(image.data, bias, address - bias, end, True)
     section = image.section(".debug_frame")
     if section is not None:
         data = image.contents(section)
-        return Source(data, 0, 0, len(data), False)
+        return FrameRecords(data, 0, 0, len(data), False)
     return None
 
 
@@ -231,7 +231,7 @@ def _record_size(data: bytes | mmap, position: int) -> int:
     return int(length) + 12
 
 
-def _parse_cie(source: Source, record: int) -> Cie:
+def _parse_cie(source: FrameRecords, record: int) -> Cie:
     size = _record_size(source.data, record)
     wide = source.data[record : record + 4] == b"\xff" * 4
     reader = Reader(source.data, record + (12 if wide else 4), source.bias)

@@ -34,7 +34,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Section:
+class ElfSection:
     """One section header; offset, address and size in bytes."""
 
     name: str
@@ -77,7 +77,7 @@ class ElfImage:
             segments.append(Segment(kind, offset, address, in_file, flags, in_memory))
         return tuple(segments)
 
-    def _read_sections(self) -> tuple[Section, ...]:
+    def _read_sections(self) -> tuple[ElfSection, ...]:
         (table,) = struct.unpack_from("<Q", self.data, 40)
         entry_size, count, names_index = struct.unpack_from("<HHH", self.data, 58)
         if table == 0 or count == 0:
@@ -88,7 +88,7 @@ class ElfImage:
         ]
         names = headers[names_index][4]
         return tuple(
-            Section(self._string(names + name), kind, flags, address, offset, size, link)
+            ElfSection(self._string(names + name), kind, flags, address, offset, size, link)
             for name, kind, flags, address, offset, size, link in headers
         )
 
@@ -96,14 +96,14 @@ class ElfImage:
         end = self.data.find(b"\0", offset)
         return self.data[offset:end].decode("utf-8", "replace")
 
-    def section(self, name: str) -> Section | None:
+    def section(self, name: str) -> ElfSection | None:
         """The first section of that name that has contents in the file."""
         for section in self.sections:
             if section.name == name and section.kind != SHT_NOBITS:
                 return section
         return None
 
-    def contents(self, section: Section) -> bytes:
+    def contents(self, section: ElfSection) -> bytes:
         """The section's bytes, decompressed if necessary (zlib only)."""
         raw = self.data[section.offset : section.offset + section.size]
         if not section.flags & SHF_COMPRESSED:

@@ -7,7 +7,7 @@ from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 
-from halo.binary.elf.cfa import RBP, RSP, Row
+from halo.binary.elf.cfa import RBP, RSP, CallFrameRow
 from halo.binary.elf.frames import FrameTable
 from halo.binary.elf.image import ElfError, ElfImage
 
@@ -43,7 +43,7 @@ class FrameRule:
 NO_RULE = FrameRule(RuleKind.NONE, rbp_lost=True)
 
 
-def rule_of_row(row: Row | None) -> FrameRule:
+def rule_of_row(row: CallFrameRow | None) -> FrameRule:
     """The rule of a row. With `CFA = rsp + n` at the call the distance is n.
 
     The call pushes the return address, so rsp at the call is slot + 8 and the CFA is slot + 8 + n;

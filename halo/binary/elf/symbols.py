@@ -121,7 +121,7 @@ def _demangle(names: Iterable[str]) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True)
-class SymbolTable:
+class FunctionTable:
     """The functions of a module as parallel sequences, sorted by address."""
 
     starts: Sequence[int]
@@ -158,7 +158,7 @@ def _names_of(symbol: str, plain: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _symbols(path: str) -> SymbolTable:
+def _symbols(path: str) -> FunctionTable:
     """The functions of `.symtab`, or of a stripped file's `.dynsym`; empty if unreadable."""
     found: dict[int, tuple[int, str]] = {}
     try:
@@ -177,6 +177,6 @@ def _symbols(path: str) -> SymbolTable:
     except (ElfError, struct.error):
         pass
     starts = sorted(found)
-    return SymbolTable(
+    return FunctionTable(
         starts, [found[start][0] for start in starts], [found[start][1] for start in starts]
     )

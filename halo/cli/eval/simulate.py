@@ -77,7 +77,12 @@ class SimulateCommand:
         from halo.binary.process.allocators import find_allocator
         from halo.plan.build_match import check_plan
         from halo.record.simulated_run import simulate
-        from halo.record.simulation import Setting, prefetches, show_simulation, simulation_document
+        from halo.record.simulation import (
+            SimulatedLayout,
+            prefetches,
+            show_simulation,
+            simulation_document,
+        )
 
         name, arguments = the_program(rest, COMMAND)
         _check(options)
@@ -87,7 +92,7 @@ class SimulateCommand:
         if options.plan is not None:
             check_plan(options.plan, target.path, arguments, halo=settings.command)
             check_runtime(settings)
-        setting = Setting(
+        setting = SimulatedLayout(
             allocator=find_allocator(options.allocator),
             plan=options.plan,
             machine=machine_of(options),

@@ -109,7 +109,7 @@ class AgeCommand:
         from halo.measure.reporter import Reporter
         from halo.measure.runs.litter import clean
         from halo.measure.runs.machine import describe_machine
-        from halo.measure.session import Options, Session, common_inputs
+        from halo.measure.session import MeasurementOptions, Session, common_inputs
         from halo.plan.build_match import check_plan
         from halo.record.registry import find_producer
         from halo.report.results.aged_summary import show_aged, summarize_aged
@@ -151,7 +151,7 @@ class AgeCommand:
         environment = plain_environment(settings)
         native = native_allocator(target.path, environment)
         under = [native if it.library is None else it for it in under]
-        chosen = Options(trials, folder, environment, options.cpu, native=native)
+        chosen = MeasurementOptions(trials, folder, environment, options.cpu, native=native)
         aging = Aging(
             job,
             occupancies=levels,

@@ -14,7 +14,7 @@ from halo.binary.process.target import find_target
 from halo.cli.shared.in_results import plan_argument
 
 if TYPE_CHECKING:
-    from halo.plan.updates import Origin, Recording, Renewed
+    from halo.plan.updates import Origin, OriginalProfile, Renewed
 
 SHOWN = 8  # hex digits of a build-id in the name of a plan
 
@@ -108,7 +108,7 @@ def _beside(origin: Origin, program: Path) -> Path:
     return path
 
 
-def _report(origin: Origin, recording: Recording, renewed: Renewed, program: Path) -> None:
+def _report(origin: Origin, recording: OriginalProfile, renewed: Renewed, program: Path) -> None:
     """Prints what carried over, and the reasons to record again."""
     from halo.base.console.terminal import make_console, show_prose
 

@@ -22,7 +22,7 @@ from halo.measure.findings import Findings
 from halo.measure.reporter import Reporter
 from halo.measure.runs.job import Job, repeat_options
 from halo.measure.runs.machine import describe_machine
-from halo.measure.session import Options, Session
+from halo.measure.session import MeasurementOptions, Session
 from halo.ship.doctor.native import native_allocator
 
 
@@ -97,7 +97,7 @@ def _evaluate_one(
 ) -> None:
     """Writes results.json."""
     environment = plain_environment(settings, subject.environment)
-    chosen = Options(
+    chosen = MeasurementOptions(
         trials=options.trials,
         results=folder,
         environment=environment,

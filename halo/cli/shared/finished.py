@@ -17,7 +17,7 @@ from halo.measure.findings import Findings
 from halo.measure.folders import is_finished
 from halo.measure.inputs.question import Question, differences, read_question
 from halo.measure.racing.gains import Objective
-from halo.measure.racing.verdict import Verdict
+from halo.measure.racing.verdict import RaceVerdict
 from halo.measure.session import STAGES
 from halo.report.results import Measurement, read_measurement
 
@@ -80,7 +80,7 @@ def findings_of(measurement: Measurement, native: Allocator) -> Findings:
     kept = next((it.label for it in summary.candidates if it.kept), None)
     if kept is not None:
         rounds = max(map(len, found.final.values()), default=0)
-        found.verdict = Verdict(kept, kept, rounds)
+        found.verdict = RaceVerdict(kept, kept, rounds)
     return found
 
 

@@ -34,7 +34,7 @@ from halo.measure.run import STAGES, baseline, run
 from halo.measure.runs.job import repeat_options
 from halo.measure.runs.machine import describe_machine
 from halo.measure.session import STAGES as STAGES_FOLDER
-from halo.measure.session import Options, Session, common_inputs
+from halo.measure.session import MeasurementOptions, Session, common_inputs
 from halo.record.registry import find_producer
 from halo.ship.doctor.native import native_allocator
 
@@ -74,7 +74,7 @@ def measure_program(
     """
     folder, reference = results_folder(results, name), inputs.answered
     environment = plain_environment(settings, extra)
-    chosen = Options(
+    chosen = MeasurementOptions(
         trials=options.trials,
         results=folder,
         environment=environment,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, wrap
+from halo.base.console.terminal import TextColumn, TextGrid, TextRow, make_console, show_grid, wrap
 from halo.plan import GroupReview, Plan, outline, plan_summary, review_path
 
 SHOWN_GROUPS = 12
@@ -30,13 +30,13 @@ def show_review(plan: Plan, path: Path, verbose: bool = False) -> None:
     print(f"Plan: {path}; for review: {review_path(path)}")
 
 
-def groups_table(groups: tuple[GroupReview, ...]) -> Grid:
+def groups_table(groups: tuple[GroupReview, ...]) -> TextGrid:
     """One row for each group: its reason, its coverage, its hottest context."""
     rows = []
     for number, group in enumerate(groups[:SHOWN_GROUPS]):
         hottest = group.contexts[0]
         rows.append(
-            Row(
+            TextRow(
                 (
                     str(number),
                     str(group.size),
@@ -48,7 +48,10 @@ def groups_table(groups: tuple[GroupReview, ...]) -> Grid:
             )
         )
     fields = (
-        *(Field(name, figures=True) for name in ("group", "contexts", "accesses")),
-        *(Field(name, prose=True) for name in ("sizes", "hottest context, innermost first", "why")),
+        *(TextColumn(name, figures=True) for name in ("group", "contexts", "accesses")),
+        *(
+            TextColumn(name, prose=True)
+            for name in ("sizes", "hottest context, innermost first", "why")
+        ),
     )
-    return Grid(fields, rows, "Groups")
+    return TextGrid(fields, rows, "Groups")

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from halo.base.schema.detection import CLASSES, FORMAT, VERSION, Detection
-from halo.base.schema.document import Kind, load
+from halo.base.schema.document import DocumentKind, load
 from halo.binary.process.allocators import preload
 from halo.measure.aging.environment import without_settings
 
-DETECTION = Kind(
+DETECTION = DocumentKind(
     FORMAT,
     VERSION,
     Detection,

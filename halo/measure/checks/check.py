@@ -42,7 +42,7 @@ MAX_ROUNDS = 2000  # of advice; more would hardly lead to an answer
 MARGIN = 1.2  # seconds to advise, over those expected
 
 
-class Answer(Enum):
+class CheckAnswer(Enum):
     """Whether the plan helps enough; the value is the command's exit status."""
 
     HELPS = 0
@@ -51,9 +51,9 @@ class Answer(Enum):
 
 
 _ANSWERS = {
-    Side.NOT_BELOW: Answer.HELPS,
-    Side.BELOW: Answer.DOES_NOT_HELP,
-    Side.UNKNOWN: Answer.CANNOT_TELL,
+    Side.NOT_BELOW: CheckAnswer.HELPS,
+    Side.BELOW: CheckAnswer.DOES_NOT_HELP,
+    Side.UNKNOWN: CheckAnswer.CANNOT_TELL,
 }
 
 
@@ -74,7 +74,7 @@ class CheckOptions:
 
 
 @dataclass(frozen=True)
-class Check:
+class PlanCheck:
     """The rounds: `planned[i]` and `alone[i]` are the trials of round i.
 
     `seconds` is the time of everything so far, `round_seconds` that of a round. `warnings` are
@@ -110,7 +110,7 @@ class Check:
         return interval(self.ratios)
 
     @cached_property
-    def answer(self) -> Answer:
+    def answer(self) -> CheckAnswer:
         return _ANSWERS[side_of(self.ratios, self.min_speedup)]
 
     @cached_property
@@ -151,7 +151,7 @@ def check(
     allocator: Allocator,
     options: CheckOptions,
     reporter: Reporter,
-) -> Check:
+) -> PlanCheck:
     """Runs rounds until the answer is sure, or the next one would exceed the budget.
 
     Raises `TrialFailed` if the program fails or an output differs, `Unsuitable` if the runtime has
@@ -185,10 +185,10 @@ def check(
             return interleave(laboratory, job, configs, 1, reporter.notice, warm_up=0, span=span)
 
         reporter.stage(f"timing it under {planned.label}, and without the plan")
-        budget = Budget(start, options.seconds, warm_up)
+        budget = CheckBudget(start, options.seconds, warm_up)
         labels = (planned.label, alone.label)
         samples = run_rounds(run, labels, budget, options.min_speedup, clock)
-    return Check(
+    return PlanCheck(
         allocator,
         options.min_speedup,
         clock,
@@ -200,7 +200,7 @@ def check(
     )
 
 
-class Budget:
+class CheckBudget:
     """The budget of a check; `start` in monotonic seconds, `warm_up` the time of a first round."""
 
     def __init__(
@@ -236,7 +236,7 @@ class Budget:
 def run_rounds(
     run: Callable[[int, int], Samples],
     labels: tuple[str, str],
-    budget: Budget,
+    budget: CheckBudget,
     min_speedup: float,
     clock: Clock,
 ) -> Samples:

@@ -9,20 +9,20 @@ from statistics import median
 
 from halo.base.console.durations import seconds
 from halo.base.schema.check import CheckSummary
-from halo.measure.checks.check import Answer, Check
+from halo.measure.checks.check import CheckAnswer, PlanCheck
 from halo.measure.checks.clock import Clock
 from halo.measure.checks.sequential import ERROR
 from halo.measure.results import measured
 from halo.measure.runs.job import Job, cpu_option, job_options, redirection, run_step
 
 _LEADS = {
-    Answer.HELPS: "the plan helps",
-    Answer.DOES_NOT_HELP: "the plan does not help enough",
-    Answer.CANNOT_TELL: "it cannot be told whether the plan helps",
+    CheckAnswer.HELPS: "the plan helps",
+    CheckAnswer.DOES_NOT_HELP: "the plan does not help enough",
+    CheckAnswer.CANNOT_TELL: "it cannot be told whether the plan helps",
 }
 
 
-def summarize_check(found: Check, job: Job, plan: Path) -> CheckSummary:
+def summarize_check(found: PlanCheck, job: Job, plan: Path) -> CheckSummary:
     """What `--json` writes."""
     bounds = (found.interval.low, found.interval.high)
     low, high = (value if math.isfinite(value) else None for value in bounds)
@@ -47,7 +47,7 @@ def summarize_check(found: Check, job: Job, plan: Path) -> CheckSummary:
     )
 
 
-def conclusion(found: Check, job: Job, plan: Path) -> str:
+def conclusion(found: PlanCheck, job: Job, plan: Path) -> str:
     """The answer as one plain sentence."""
     program, lead = job.target.path.name, _LEADS[found.answer]
     if not found.planned:
@@ -55,12 +55,12 @@ def conclusion(found: Check, job: Job, plan: Path) -> str:
         return f"{program}: {lead}: {taken}; {needed(found)}."
     sentence = f"{program}: {lead}: {_figures(found, plan)}"
     asked = f"at least {found.min_speedup:g} was asked for"
-    if found.answer is Answer.CANNOT_TELL:
+    if found.answer is CheckAnswer.CANNOT_TELL:
         return f"{sentence}, and {asked}; {needed(found)}."
     return f"{sentence}; {asked}."
 
 
-def _figures(found: Check, plan: Path) -> str:
+def _figures(found: PlanCheck, plan: Path) -> str:
     mine, own = (seconds(median(times)) for times in found.times)
     kind = " of processor time" if found.clock is Clock.PROCESSOR else ""
     allocator, low, high = found.allocator.name, found.interval.low, found.interval.high
@@ -73,9 +73,9 @@ def _figures(found: Check, plan: Path) -> str:
     )
 
 
-def needed(found: Check) -> str | None:
+def needed(found: PlanCheck) -> str | None:
     """How to get an answer; None if there is one."""
-    if found.answer is not Answer.CANNOT_TELL:
+    if found.answer is not CheckAnswer.CANNOT_TELL:
         return None
     seconds = found.needed_seconds
     way = "another --min-speedup" if seconds is None else f"--seconds {seconds}"
@@ -83,16 +83,16 @@ def needed(found: Check) -> str | None:
 
 
 def next_step(
-    found: Check, job: Job, plan: Path, halo: str, budget: int, cpu: int | None = None
+    found: PlanCheck, job: Job, plan: Path, halo: str, budget: int, cpu: int | None = None
 ) -> str:
     """The next command. `budget` and `cpu`: the values of --seconds and --cpu."""
     command = shlex.join(job.command)
     options = [*cpu_option(cpu), *job_options(job)]
-    if found.answer is Answer.DOES_NOT_HELP:
+    if found.answer is CheckAnswer.DOES_NOT_HELP:
         return run_step(halo, options, job)
     words = ["--plan", str(plan), "--allocator", found.allocator.option]
     chosen = [shlex.quote(word) for word in words]
-    if found.answer is Answer.HELPS:
+    if found.answer is CheckAnswer.HELPS:
         return " ".join([halo, "exec", *chosen, "--", command]) + redirection(job)
     chosen += ["--min-speedup", f"{found.min_speedup:g}"]
     chosen += ["--clock", str(found.clock)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from halo.measure.candidates import PlanVariant
-from halo.plan.strategies.base import Prospect, Subject
+from halo.plan.strategies.base import Prospect, StrategyInput
 from halo.plan.strategies.factory import subject_of
 from halo.record.parts import MAX_OBJECT, Limits
 from halo.record.profile import OBJECT_TRACE, Profile
@@ -15,7 +15,7 @@ from halo.record.profile.sections.section import Section
 
 
 @dataclass(frozen=True)
-class Needs:
+class AnalysisNeeds:
     """What has to be recorded: options of sinks, and the largest object to follow, in bytes."""
 
     sinks: Mapping[str, int | str] = field(default_factory=dict)
@@ -38,8 +38,8 @@ class DeepAnalysis:
     """
 
     name: str
-    needs: Needs
-    test: Callable[[Subject], Prospect]
+    needs: AnalysisNeeds
+    test: Callable[[StrategyInput], Prospect]
     variants: tuple[PlanVariant, ...]
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from halo.base.errors import UsageError
 from halo.base.schema.summary import TriedAnalysis
 from halo.measure.candidates import NONE, USUAL, PlanVariant
-from halo.measure.deep.analysis import DeepAnalysis, Needs, limits_for
+from halo.measure.deep.analysis import AnalysisNeeds, DeepAnalysis, limits_for
 from halo.measure.racing.budget import Effort
 from halo.plan.strategies.base import Prospect
 from halo.plan.strategies.factory import strategy_named
@@ -93,7 +93,7 @@ def choose(
                 " have several recorded inputs; leave out --also."
             )
         limits = limits_for(named, distance)
-        variants = Needs().variants([it for it in USUAL if it in chosen], limits)
+        variants = AnalysisNeeds().variants([it for it in USUAL if it in chosen], limits)
         for one in named:
             variants += one.needs.variants([it for it in one.variants if it in chosen], limits)
         return Choice(variants, named=named, limits=limits)
@@ -103,7 +103,7 @@ def choose(
     why = f"it plans from the trace of one run, and {recorded} inputs are recorded"
     excluded = {it.name: why for it in refused}
     limits = limits_for(tested, distance)
-    return Choice(Needs().variants(USUAL, limits), (), tested, excluded, limits)
+    return Choice(AnalysisNeeds().variants(USUAL, limits), (), tested, excluded, limits)
 
 
 def _of_one_run(analyses: Sequence[DeepAnalysis], recorded: int) -> list[DeepAnalysis]:

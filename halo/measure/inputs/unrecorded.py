@@ -19,7 +19,7 @@ from halo.measure.results import left_out
 from halo.measure.runs.job import Job
 from halo.measure.runs.processor_load import LoadMeter
 from halo.measure.runs.recorder_time import processors_are_shared
-from halo.measure.runs.rounds import Span, Step
+from halo.measure.runs.rounds import RunProgress, Span
 from halo.measure.session import Session
 from halo.measure.stages import Rounds, measure
 
@@ -39,18 +39,18 @@ class Forecast:
     native: str = "glibc"
     seconds: list[float] = field(default_factory=list)  # of the jobs that have run, in order
 
-    def step(self, job: int, ended: Sequence[float]) -> Step:
+    def step(self, job: int, ended: Sequence[float]) -> RunProgress:
         """The next run of a job; `ended` has the seconds of its earlier ones."""
         if ended:
             self.seconds[job:] = [ended[0]]
         repeated = min(len(ended), MIN_RUNS - 1)  # short programs run more often
         done, first_runs = MIN_RUNS * job + repeated, MIN_RUNS * self.jobs
         if not self.seconds:
-            return Step(done, 0 if self.allocators else first_runs, self.native)
+            return RunProgress(done, 0 if self.allocators else first_runs, self.native)
         known = self.seconds + [self.seconds[-1]] * (self.jobs - len(self.seconds))
         left = MIN_RUNS * sum(known[job:]) - repeated * known[job]
         timed = self.allocators * quick_trials(known[0])
-        return Step(done, first_runs + timed, self.native, left + TYPICAL * known[0] * timed)
+        return RunProgress(done, first_runs + timed, self.native, left + TYPICAL * known[0] * timed)
 
 
 def check_program(session: Session, jobs: Sequence[Job], place_objects: bool = True) -> list[int]:

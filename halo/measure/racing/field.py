@@ -9,7 +9,7 @@ FINALISTS = 3
 
 
 @dataclass(frozen=True)
-class Field:
+class Arms:
     """Labels of candidates.
 
     `controls`: allocators alone, the fastest first. `challengers`: plans over the fastest. `twins`:

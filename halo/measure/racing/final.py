@@ -13,7 +13,7 @@ from halo.measure.racing.sequential import (
     STAGED_BOUNDS,
     Gain,
 )
-from halo.measure.racing.verdict import MIN_GAIN, Comparison, Verdict, judge
+from halo.measure.racing.verdict import MIN_GAIN, RaceComparison, RaceVerdict, judge
 from halo.measure.runs.rounds import Samples
 
 FEW_ROUNDS = 3  # before the first challenger may leave
@@ -23,11 +23,11 @@ STAYING = {FIRST_LOOK: 2, LOOKS[2]: 1}  # challengers that may stay after these 
 
 def run_final(
     measure: Measure,
-    screen: Comparison,
+    screen: RaceComparison,
     challengers: Sequence[str],
     rounds: int,
     cooled: Collection[str] = (),
-) -> tuple[Samples, Verdict]:
+) -> tuple[Samples, RaceVerdict]:
     """Runs at most that number of rounds, at least FIRST_LOOK, of the controls and challengers.
 
     Labels that leave give their runs to further rounds, up to LAST_LOOK. The rounds of the screen
@@ -38,9 +38,9 @@ def run_final(
     """
     controls, running = screen.controls, list(challengers)
     final: Samples = {label: [] for label in (*controls, *running)}
-    compared = Comparison(final, controls, screen.clock)
+    compared = RaceComparison(final, controls, screen.clock)
     earlier = {label: trials for label, trials in screen.samples.items() if label not in cooled}
-    known = Comparison(final, controls, screen.clock, earlier)
+    known = RaceComparison(final, controls, screen.clock, earlier)
     budget = rounds * len(final)
     for done in range(FIRST_LOOK):
         if done >= FEW_ROUNDS:
@@ -76,7 +76,7 @@ def _next_look(done: int, most: int) -> int:
     return look if look < most - 1 else most
 
 
-def _runs_left(known: Comparison, running: Sequence[str], done: int) -> int:
+def _runs_left(known: RaceComparison, running: Sequence[str], done: int) -> int:
     """The expected number of runs until the first look, at least those of one round.
 
     `known` has the trials of the screen, and of the `done` rounds of the final. The screen flatters
@@ -102,7 +102,7 @@ def _rounds_to_leave(gain: Gain, ratio: float, maximum: int) -> int:
     return gain.rounds_to_fall_short(ratio, gain.rounds + maximum) - gain.rounds
 
 
-def _still_open(compared: Comparison, running: Sequence[str]) -> list[str]:
+def _still_open(compared: RaceComparison, running: Sequence[str]) -> list[str]:
     """The challengers that may still gain MIN_GAIN, and be the fastest, or had few rounds."""
     if not running:
         return []
@@ -118,7 +118,7 @@ def _still_open(compared: Comparison, running: Sequence[str]) -> list[str]:
     return list(filter(is_open, running))
 
 
-def _fewer(compared: Comparison, running: Sequence[str]) -> list[str]:
+def _fewer(compared: RaceComparison, running: Sequence[str]) -> list[str]:
     """The fastest challengers, as many as STAYING allows after that number of rounds."""
     first = compared.controls[:1]
     rounds = len(compared.samples[first[0]])

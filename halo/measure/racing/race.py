@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import chain
 
 from halo.measure.racing.clock import deciding_clock
-from halo.measure.racing.field import Field
+from halo.measure.racing.field import Arms
 from halo.measure.racing.final import run_final
 from halo.measure.racing.heats import Heat, Measure
 from halo.measure.racing.sequential import FIRST_LOOK
-from halo.measure.racing.verdict import MIN_GAIN, Comparison, Verdict
+from halo.measure.racing.verdict import MIN_GAIN, RaceComparison, RaceVerdict
 from halo.measure.runs.rounds import Samples
 
 FAR = 0.97  # times as fast as its allocator alone, in one heat in time slices: no plan can gain
@@ -49,7 +49,7 @@ class Pace:
         return min(MAX_OF_FINAL, max(FIRST_LOOK, self.final_runs // max(labels, 1)))
 
 
-def pace_for(runs: int, field: Field, share: float = 1.0, in_slices: bool = False) -> Pace:
+def pace_for(runs: int, field: Arms, share: float = 1.0, in_slices: bool = False) -> Pace:
     """The pace of a race of about that many runs.
 
     `share` of the time of the final's trials are the runs, if these have cool-downs. Rounds in time
@@ -77,15 +77,15 @@ class Raced:
 
     screen: Samples
     final: Samples
-    verdict: Verdict
+    verdict: RaceVerdict
 
 
-def screen_runs(field: Field, pace: Pace) -> int:
+def screen_runs(field: Arms, pace: Pace) -> int:
     """The expected runs of the screen."""
     return _runs_left(field, pace, 0, len(field.challengers))
 
 
-def race(measure: Measure, field: Field, pace: Pace) -> Raced:
+def race(measure: Measure, field: Arms, pace: Pace) -> Raced:
     """Runs the screen and the final.
 
     The controls (`none`, over each next allocator) stay to the end. Only the first one stays in a
@@ -118,13 +118,13 @@ def race(measure: Measure, field: Field, pace: Pace) -> Raced:
     hopeful = [label for label in compared.ranked(running) if compared.may_gain(label)]
     if not hopeful:
         fastest = compared.fastest([*field.controls, *running])
-        verdict = Verdict(compared.fastest(field.controls), fastest, done)
+        verdict = RaceVerdict(compared.fastest(field.controls), fastest, done)
         return Raced(screen, {}, verdict)
     if not pace.final_runs:
         leader = max(hopeful, key=lambda label: compared.gain(label).mean)
         gains = compared.gain(leader).mean > math.log(MIN_GAIN)
         kept = leader if gains else compared.fastest(field.controls)
-        return Raced(screen, {}, Verdict(kept, leader, done))
+        return Raced(screen, {}, RaceVerdict(kept, leader, done))
     labels = field.finalists(hopeful)
     challengers = [label for label in labels if label not in field.controls]
     rounds = pace.final_rounds(len(labels))
@@ -132,12 +132,12 @@ def race(measure: Measure, field: Field, pace: Pace) -> Raced:
     return Raced(screen, final, verdict)
 
 
-def _compared(screen: Samples, field: Field) -> Comparison:
+def _compared(screen: Samples, field: Arms) -> RaceComparison:
     clock = deciding_clock(chain.from_iterable(screen.values()))
-    return Comparison(screen, field.controls, clock)
+    return RaceComparison(screen, field.controls, clock)
 
 
-def _runs_left(field: Field, pace: Pace, number: int, running: int) -> int:
+def _runs_left(field: Arms, pace: Pace, number: int, running: int) -> int:
     """The expected runs of the screen, from that heat on, with that number of challengers running.
 
     Of most programs, half of the plans are hopeless after the first heat.
@@ -154,14 +154,14 @@ def _half(challengers: int) -> int:
     return min(challengers, max(MIN_LEFT, (challengers + 1) // 2))
 
 
-def _near(compared: Comparison, running: Sequence[str]) -> list[str]:
+def _near(compared: RaceComparison, running: Sequence[str]) -> list[str]:
     """Those that are hardly slower than the fastest."""
     ranked = compared.ranked(running)
     gains = [compared.gain(label, ranked[:1]).mean for label in ranked]
     return [it for it, gain in zip(ranked, gains, strict=True) if gain >= -math.log(NEAR)]
 
 
-def _with_hope(compared: Comparison, running: Sequence[str]) -> list[str]:
+def _with_hope(compared: RaceComparison, running: Sequence[str]) -> list[str]:
     ranked = compared.ranked(running)
     times = {label: min(map(compared.clock, compared.samples[label])) for label in ranked}
     limit = HOPELESS * min(times.values(), default=0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from halo.base.console.durations import seconds
-from halo.base.console.terminal import Field, Grid, Row
+from halo.base.console.terminal import TextColumn, TextGrid, TextRow
 from halo.base.schema.summary import Change, RacedCandidate
 
 TITLE = "The race, median seconds by the deciding clock; alone: the allocator in the same rounds"
@@ -17,18 +17,18 @@ def ordered(candidates: Sequence[RacedCandidate]) -> list[RacedCandidate]:
     return sorted(ran, key=lambda one: (not one.kept, not one.in_final, one.seconds or 0.0))
 
 
-def standings(candidates: Sequence[RacedCandidate]) -> Grid:
+def standings(candidates: Sequence[RacedCandidate]) -> TextGrid:
     """A row for each candidate that ran, in the order of `ordered`."""
     chosen = ordered(candidates)
     fields = [
-        Field("candidate"),
-        Field("time", figures=True),
-        Field("alone", figures=True),
-        Field("change", figures=True),
-        Field("rounds", figures=True),
+        TextColumn("candidate"),
+        TextColumn("time", figures=True),
+        TextColumn("alone", figures=True),
+        TextColumn("change", figures=True),
+        TextColumn("rounds", figures=True),
     ]
     rows = [
-        Row(
+        TextRow(
             [
                 f"{one.label}{' (kept)' if one.kept else ''}",
                 "" if one.seconds is None else seconds(one.seconds),
@@ -40,7 +40,7 @@ def standings(candidates: Sequence[RacedCandidate]) -> Grid:
         )
         for at, one in enumerate(chosen)
     ]
-    return Grid(fields, rows, TITLE)
+    return TextGrid(fields, rows, TITLE)
 
 
 def change(found: Change | None) -> str:

@@ -15,7 +15,7 @@ MIN_GAIN = 1.01  # less is noise on most machines and not worth a plan
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RaceVerdict:
     """The label kept, the fastest label, and the number of rounds that decided."""
 
     kept: str
@@ -24,7 +24,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RaceComparison:
     """Trials of a race by one clock; `controls` are the labels without a plan.
 
     Labels are compared in the rounds that both had: the first ones, as labels may leave early. With
@@ -78,7 +78,7 @@ def judge(
     controls: Sequence[str],
     clock: Clock | None = None,
     bounds: Bounds = SINGLE_LOOK,
-) -> Verdict:
+) -> RaceVerdict:
     """Keeps the fastest of the labels whose gain over every control is certain.
 
     Without any, keeps the best control.
@@ -91,11 +91,11 @@ def judge(
     complete = [label for label, each in final.items() if len(each) == rounds]
     fastest = compared.fastest(complete)
     if fastest in controls:
-        return Verdict(control, fastest, rounds)
+        return RaceVerdict(control, fastest, rounds)
     plans = [label for label in complete if label not in controls]
     certain = [label for label in plans if compared.is_certain(label, bounds)]
     kept = compared.fastest(certain) if certain else control
-    return Verdict(kept, fastest, rounds)
+    return RaceVerdict(kept, fastest, rounds)
 
 
 def next_best(final: Samples, controls: Sequence[str], rejected: Collection[str]) -> str | None:
@@ -112,6 +112,8 @@ def next_best(final: Samples, controls: Sequence[str], rejected: Collection[str]
     return compared.fastest(certain) if certain else None
 
 
-def _compared(final: Samples, controls: Sequence[str], clock: Clock | None = None) -> Comparison:
+def _compared(
+    final: Samples, controls: Sequence[str], clock: Clock | None = None
+) -> RaceComparison:
     chosen = clock or deciding_clock(chain.from_iterable(final.values()))
-    return Comparison(final, controls, chosen)
+    return RaceComparison(final, controls, chosen)

@@ -39,7 +39,7 @@ from halo.measure.runs.single_run import TimeLimits, native_limits, overdue, run
 from halo.measure.runs.slices import even_parts, processes_that_fit, slices, unsuited
 from halo.measure.runs.standard_input import ignored_input
 from halo.measure.services.service_trial import LOAD_ERRORS
-from halo.record.producer import Command
+from halo.record.producer import CommandLine
 from halo.record.profile import Profile
 
 STREAMS = ("stdout", "stderr")
@@ -198,14 +198,14 @@ class Laboratory:
             self._huge_freed = time.monotonic()
         return trial
 
-    def _command(self, job: Job, config: Configuration, stats: str = STATS) -> Command:
+    def _command(self, job: Job, config: Configuration, stats: str = STATS) -> CommandLine:
         aged = config.litter is not None
         environment = self._aging.environment(job, config) if aged else dict(config.environment)
         if config.reports:
             environment["HALO_STATS"] = os.fspath(self._scratch / f"{stats}.%p")
             environment["HALO_STATS_COUNTS"] = "0"  # which would cost time
         target = _program(job, config)
-        return Command(target.path, [target.name, *job.arguments], environment)
+        return CommandLine(target.path, [target.name, *job.arguments], environment)
 
     def _cool_down(self, configs: Sequence[Configuration]) -> None:
         if any(config.needs_cooldown for config in configs):

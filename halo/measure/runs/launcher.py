@@ -19,7 +19,7 @@ from typing import Any
 from halo.base.errors import CannotRun, HaloError
 from halo.binary.process.foreground import Ending
 from halo.measure.runs.counters import Counters, Reading, counted
-from halo.record.producer import Command
+from halo.record.producer import CommandLine
 
 SPAWNER = Path(__file__).with_name("spawner.py")
 MARK = "HALO_RUN"  # a variable by which all processes of a run are found
@@ -153,7 +153,7 @@ class Launcher:
 
     def run_in_slices(
         self,
-        commands: Sequence[tuple[Command, Streams]],
+        commands: Sequence[tuple[CommandLine, Streams]],
         slices: Sequence[float],
         limit: float,
     ) -> list[Run] | int:

@@ -19,7 +19,7 @@ from halo.measure.runs.laboratory import Laboratory
 Samples = dict[str, list[Trial]]
 
 
-class Step(NamedTuple):
+class RunProgress(NamedTuple):
     """The next run, for the progress display: how many of the stage's are done, of how many.
 
     `total` is 0 if it is unknown; `left` are the expected seconds of the rest, None: by the pace.
@@ -31,7 +31,7 @@ class Step(NamedTuple):
     left: float | None = None
 
 
-Notice = Callable[[Step], None]
+Notice = Callable[[RunProgress], None]
 
 
 class Span(NamedTuple):
@@ -41,7 +41,7 @@ class Span(NamedTuple):
     total: int
 
 
-def silent(step: Step) -> None:
+def silent(step: RunProgress) -> None:
     """No progress display."""
 
 
@@ -81,7 +81,7 @@ def interleave(
 
     def run(number: int) -> Round:
         nonlocal warm
-        step = Step(whole.before, whole.total, "")
+        step = RunProgress(whole.before, whole.total, "")
         while warm < warm_up:
             at = step._replace(done=step.done + warm * len(running))
             _run_round(laboratory, job, running, at, notice)
@@ -111,7 +111,7 @@ def _run_round(
     laboratory: Laboratory,
     job: Job,
     configs: Sequence[Configuration],
-    step: Step,
+    step: RunProgress,
     notice: Notice,
 ) -> dict[str, Trial]:
     order = [c for c in configs if c.label not in laboratory.left_out]

@@ -14,8 +14,8 @@ from halo.measure.runs.job import Job
 from halo.measure.runs.launcher import Launcher, Run, Streams
 from halo.measure.runs.single_run import UNLIMITED, recorded_limits, run_job
 from halo.record.parts import Limits
-from halo.record.producer import Job as Recorded
 from halo.record.producer import Producer
+from halo.record.producer import RecordingJob as Recorded
 from halo.record.profile import Profile, merge_parts
 from halo.record.registry import find_producer
 from halo.record.simulation import run_misses

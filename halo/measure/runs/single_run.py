@@ -16,7 +16,7 @@ from halo.measure.runs.job import Job
 from halo.measure.runs.launcher import Launcher, Run, Streams
 from halo.measure.runs.surroundings import surroundings
 from halo.measure.services.service_trial import LoadTooLong, Seconds, ServiceTrial
-from halo.record.producer import Command
+from halo.record.producer import CommandLine
 
 DEFAULT_SECONDS = 600.0  # of a run without --timeout
 USUAL_FACTOR = 10  # such a run may also take that many times as long as the first one
@@ -67,7 +67,7 @@ def recorded_limits(job: Job, enough: float | None = None) -> TimeLimits:
 def run_job(
     launcher: Launcher,
     job: Job,
-    command: Command,
+    command: CommandLine,
     streams: Streams,
     environment: Mapping[str, str],
     limits: TimeLimits,
@@ -100,7 +100,7 @@ def run_job(
 
 def run_in_slices(
     launcher: Launcher,
-    commands: Sequence[tuple[Command, Streams]],
+    commands: Sequence[tuple[CommandLine, Streams]],
     slices: Sequence[float],
     limit: float,
 ) -> list[Run] | int:
@@ -138,7 +138,7 @@ def _cut(launcher: Launcher, seconds: float) -> Run:
 def _run_service(
     launcher: Launcher,
     job: Job,
-    command: Command,
+    command: CommandLine,
     streams: Streams,
     environment: Mapping[str, str],
     limits: TimeLimits,

@@ -25,7 +25,7 @@ from halo.measure.racing.clock import only_computes
 from halo.measure.runs.job import Configuration, Job, Output, digest
 from halo.measure.runs.launcher import Launcher, Streams
 from halo.measure.runs.single_run import run_in_slices
-from halo.record.producer import Command
+from halo.record.producer import CommandLine
 
 SLICE = 0.05  # seconds in the mean (docs/decisions/0026-time-slices.md)
 SHORTEST = 4 * SLICE  # seconds of a run that has slices
@@ -100,7 +100,7 @@ def _watch(
     streams = Streams(
         job.stdin or Path(os.devnull), scratch / "watched.stdout", scratch / "watched.stderr"
     )
-    command = Command(tool, words, native.environment)
+    command = CommandLine(tool, words, native.environment)
     if isinstance(run_in_slices(launcher, [(command, streams)], [SLICE], limit), int):
         raise HaloError("it did not end")
     found = msgspec.json.decode(path.read_bytes(), type=Watched)

@@ -20,7 +20,7 @@ from halo.measure.runs.launcher import Failure, Launcher, Run, Streams
 from halo.measure.services.processes import handles, has_ended, usage_of
 from halo.measure.services.readiness import PortTaken, Test, test_of
 from halo.measure.services.service import FILE, LINE, LISTENS, TCP, Ready, Service
-from halo.record.producer import Command
+from halo.record.producer import CommandLine
 
 FIRST_PAUSE, LAST_PAUSE = 0.001, 0.05  # seconds between two tests of readiness
 GROWTH = 1.2
@@ -94,7 +94,7 @@ class ServiceTrial:
     seconds: Seconds
     allowed: frozenset[int] = frozenset({0})
 
-    def run(self, launcher: Launcher, command: Command, streams: Streams) -> Run:
+    def run(self, launcher: Launcher, command: CommandLine, streams: Streams) -> Run:
         """Times are those of the load, processor time and counters those of the service meanwhile.
 
         Raises `LoadTooLong`; the service then ends with the launcher.

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.base.console.terminal import (
+    TextColumn,
+    TextGrid,
+    TextRow,
+    make_console,
+    show_grid,
+    show_prose,
+)
 from halo.base.schema.merge import ContextsApart, InputScore, LeftOutSection, MergeDocument
 
 PLANS = {"others": "the others", "all": "all", "own": "itself"}
@@ -21,19 +28,19 @@ def show_merge(document: MergeDocument) -> None:
         show_prose(console, sentence)
 
 
-def inputs_table(document: MergeDocument) -> Grid:
+def inputs_table(document: MergeDocument) -> TextGrid:
     """One row for each input."""
     whole = sum(it.repeats * it.accesses for it in document.inputs)
-    return Grid(
+    return TextGrid(
         [
-            Field("input", figures=True),
-            Field("profile", prose=True),
-            Field("accesses", figures=True),
-            Field("repeats", figures=True),
-            Field("share", figures=True),
+            TextColumn("input", figures=True),
+            TextColumn("profile", prose=True),
+            TextColumn("accesses", figures=True),
+            TextColumn("repeats", figures=True),
+            TextColumn("share", figures=True),
         ],
         [
-            Row(
+            TextRow(
                 (
                     str(number),
                     it.profile,
@@ -48,7 +55,7 @@ def inputs_table(document: MergeDocument) -> Grid:
     )
 
 
-def scores_table(document: MergeDocument) -> Grid:
+def scores_table(document: MergeDocument) -> TextGrid:
     """Three rows for each input, by the profiles that the plan was made from."""
     rows = []
     for number, it in enumerate(document.inputs, 1):
@@ -57,13 +64,13 @@ def scores_table(document: MergeDocument) -> Grid:
                 found = getattr(it.score, name)
                 shares = (found.affinity, found.accesses, found.allocations)
                 cells = (str(number), words, *(f"{share:.1%}" for share in shares))
-                rows.append(Row(cells, last=name == "own" and number < len(document.inputs)))
+                rows.append(TextRow(cells, last=name == "own" and number < len(document.inputs)))
     names = ("affinity", "accesses", "allocations")
-    return Grid(
+    return TextGrid(
         [
-            Field("input", figures=True),
-            Field("plan from"),
-            *(Field(name, figures=True) for name in names),
+            TextColumn("input", figures=True),
+            TextColumn("plan from"),
+            *(TextColumn(name, figures=True) for name in names),
         ],
         rows,
         "Shares of each input that plans cover",

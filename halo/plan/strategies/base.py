@@ -13,7 +13,7 @@ from halo.record.profile.sections.section import Section
 _Options = TypeVar("_Options")
 
 
-class Candidate(NamedTuple):
+class ProposedGroup(NamedTuple):
     """A proposed group: context ids, and the reason for grouping them, in a few words.
 
     With a `layout`, the group has single-size pages of that layout. With `spans`, its objects may
@@ -28,7 +28,7 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Subject:
+class StrategyInput:
     """The input of a strategy: a profile, and the largest size in bytes that may be grouped."""
 
     profile: Profile
@@ -64,7 +64,7 @@ class Strategy(Generic[_Options]):
     name: str
     summary: str
     options: type[_Options]
-    group: Callable[[Subject, _Options], Sequence[Candidate]]
+    group: Callable[[StrategyInput, _Options], Sequence[ProposedGroup]]
     at_random: bool = False
     needs: Section[Any] | None = None
     largest: Callable[[Profile], int] | None = None

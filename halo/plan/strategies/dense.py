@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from halo.plan.strategies.base import Candidate, NoOptions, Strategy, Subject
+from halo.plan.strategies.base import NoOptions, ProposedGroup, Strategy, StrategyInput
 
 
-def group(subject: Subject, options: NoOptions) -> list[Candidate]:
+def group(subject: StrategyInput, options: NoOptions) -> list[ProposedGroup]:
     """One group of all contexts that may be grouped, including those that were never accessed."""
-    return [Candidate(subject.eligible(), "every context of small objects")]
+    return [ProposedGroup(subject.eligible(), "every context of small objects")]
 
 
 STRATEGY = Strategy("dense", "all small contexts share one group", NoOptions, group)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from halo.plan.strategies.base import Candidate, NoOptions, Strategy, Subject
+from halo.plan.strategies.base import NoOptions, ProposedGroup, Strategy, StrategyInput
 
 
-def group(subject: Subject, options: NoOptions) -> list[Candidate]:
+def group(subject: StrategyInput, options: NoOptions) -> list[ProposedGroup]:
     """One group without contexts; no group if no context may be grouped."""
-    return [Candidate((), "every small object, for any caller")] if subject.eligible() else []
+    return [ProposedGroup((), "every small object, for any caller")] if subject.eligible() else []
 
 
 STRATEGY = Strategy(

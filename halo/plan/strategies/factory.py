@@ -9,7 +9,7 @@ from types import MappingProxyType
 from halo.base.errors import BadInput
 from halo.plan.grouping import Group, Grouping
 from halo.plan.options import option, parse_options
-from halo.plan.strategies.base import AnyStrategy, Candidate, Subject
+from halo.plan.strategies.base import AnyStrategy, ProposedGroup, StrategyInput
 from halo.plan.strategies.registry import STRATEGIES
 from halo.record.profile import Profile
 
@@ -69,9 +69,9 @@ def make_grouping(
     )
 
 
-def subject_of(profile: Profile, max_size: str = "") -> Subject:
+def subject_of(profile: Profile, max_size: str = "") -> StrategyInput:
     """The input of strategies; `max_size` as in `CommonOptions`, in bytes."""
-    return Subject(profile, _max_size(max_size, profile))
+    return StrategyInput(profile, _max_size(max_size, profile))
 
 
 def refers_to_contexts(strategy: str) -> bool:
@@ -88,7 +88,7 @@ def _max_size(text: str, profile: Profile) -> int:
     return int(text)
 
 
-def _checked(candidates: Iterable[Candidate], subject: Subject) -> list[Candidate]:
+def _checked(candidates: Iterable[ProposedGroup], subject: StrategyInput) -> list[ProposedGroup]:
     """Drops members that may not be grouped, and then empty groups; refuses overlaps."""
     seen: set[int] = set()
     kept = []
@@ -103,7 +103,7 @@ def _checked(candidates: Iterable[Candidate], subject: Subject) -> list[Candidat
     return kept
 
 
-def _measured(profile: Profile, candidates: list[Candidate]) -> tuple[Group, ...]:
+def _measured(profile: Profile, candidates: list[ProposedGroup]) -> tuple[Group, ...]:
     """The candidates with their share of all accesses (0 to 1) and their inner edge weights."""
     labels = [_UNGROUPED] * len(profile.contexts)
     for index, candidate in enumerate(candidates):

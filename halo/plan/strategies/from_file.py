@@ -12,7 +12,7 @@ from msgspec import ValidationError, convert
 from halo.base.errors import BadInput
 from halo.plan.options import REQUIRED, option
 from halo.plan.review.ids import NO_IDS, ContextIds
-from halo.plan.strategies.base import Candidate, Strategy, Subject
+from halo.plan.strategies.base import ProposedGroup, Strategy, StrategyInput
 from halo.record.profile import Profile
 
 
@@ -21,7 +21,7 @@ class Options:
     file: str = option(REQUIRED, "PATH of a JSON file with groups, or a NAME.plan.json")
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """The groups in the file.
 
     Its `groups` are lists of context ids, or objects with `contexts` (ids, or objects with the key
@@ -59,7 +59,7 @@ def _check_origin(document: dict[str, Any], profile: Profile, path: str) -> None
         raise BadInput(f"{path} was made from another profile; its context ids do not fit.")
 
 
-def _candidate(item: Any, index: int, contexts: int, path: str) -> Candidate:
+def _candidate(item: Any, index: int, contexts: int, path: str) -> ProposedGroup:
     given = item.get("reason") if isinstance(item, dict) else None
     reason = given if isinstance(given, str) else f"group {index} of {Path(path).name}"
     members = item.get("contexts") if isinstance(item, dict) else item
@@ -73,7 +73,7 @@ def _candidate(item: Any, index: int, contexts: int, path: str) -> Candidate:
             raise BadInput(f"{path}: group {index} names context {at}, which is not there.")
         ids.append(at)
     ids += _others(others, index, contexts, path)
-    return Candidate(ids, reason)
+    return ProposedGroup(ids, reason)
 
 
 def _others(given: Any, index: int, contexts: int, path: str) -> ContextIds:

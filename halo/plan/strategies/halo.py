@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halo.plan.options import option
-from halo.plan.strategies.base import Candidate, Strategy, Subject
+from halo.plan.strategies.base import ProposedGroup, Strategy, StrategyInput
 from halo.record.profile import AffinityGraph
 
 _NO_LIMIT = 0
@@ -32,16 +32,16 @@ class Options:
     gthresh: float = option(0.001, "minimum weight of a group, as a share of all accesses", 0)
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """The groups of HALO, figure 6, strongest seed edge first."""
     groups = group_graph(subject.graph(options.coverage), options)
-    return [Candidate(sorted(members), "affinity (HALO, figure 6)") for members in groups]
+    return [ProposedGroup(sorted(members), "affinity (HALO, figure 6)") for members in groups]
 
 
 def group_graph(graph: AffinityGraph, options: Options) -> list[list[int]]:
     """HALO, figure 6: the context ids of each group, in the order in which they joined it."""
     accesses = dict(zip(graph.nodes, graph.accesses, strict=True))
-    pool = Pool(graph, options)
+    pool = NodePool(graph, options)
     groups = []
     for a, b, _ in sorted(pool.edges, key=lambda edge: (-edge[2], edge[0], edge[1])):
         if not (pool.is_available(a) and pool.is_available(b)):
@@ -53,7 +53,7 @@ def group_graph(graph: AffinityGraph, options: Options) -> list[list[int]]:
     return groups
 
 
-class Pool:
+class NodePool:
     """The available nodes, with sums that let one step of `grow` run in linear time.
 
     All arrays have shape (nodes,), indexed by position in ascending order of context ids.

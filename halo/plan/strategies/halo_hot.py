@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from halo.plan.options import option
 from halo.plan.strategies import halo
-from halo.plan.strategies.base import Candidate, Strategy, Subject
+from halo.plan.strategies.base import ProposedGroup, Strategy, StrategyInput
 
 
 @dataclass(frozen=True)
@@ -20,14 +20,14 @@ class Options(halo.Options):
     )
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """The groups of `halo`, then groups of one context each, hottest first."""
     groups = halo.group(subject, options)
     grouped = {context for candidate in groups for context in candidate.contexts}
     graph = subject.graph(options.coverage)
     minimum = options.min_share * graph.total_accesses
     singles = [
-        Candidate([context], "hot, and alone")
+        ProposedGroup([context], "hot, and alone")
         for context, accesses in zip(graph.nodes, graph.accesses, strict=True)
         if context not in grouped and accesses >= minimum
     ]

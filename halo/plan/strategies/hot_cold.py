@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from halo.plan.options import option
-from halo.plan.strategies.base import Candidate, Strategy, Subject
+from halo.plan.strategies.base import ProposedGroup, Strategy, StrategyInput
 
 
 @dataclass(frozen=True)
@@ -13,13 +13,13 @@ class Options:
     coverage: float = option(0.9, "share of all accesses that counts as hot", 0, 1)
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """A hot group that accounts for `coverage` of all accesses, and a cold group of the rest."""
     hot = subject.graph(options.coverage).nodes
     cold = sorted(set(subject.eligible()) - set(hot))
     return [
-        Candidate(hot, f"hot: {options.coverage:.0%} of all accesses"),
-        Candidate(cold, "cold: all other small contexts"),
+        ProposedGroup(hot, f"hot: {options.coverage:.0%} of all accesses"),
+        ProposedGroup(cold, "cold: all other small contexts"),
     ]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from halo.plan.strategies.base import Candidate, NoOptions, Strategy, Subject
+from halo.plan.strategies.base import NoOptions, ProposedGroup, Strategy, StrategyInput
 
 
-def group(subject: Subject, options: NoOptions) -> list[Candidate]:
+def group(subject: StrategyInput, options: NoOptions) -> list[ProposedGroup]:
     """No groups."""
     return []
 

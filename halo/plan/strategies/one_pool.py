@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from halo.plan.options import option
-from halo.plan.strategies.base import Candidate, Strategy, Subject
+from halo.plan.strategies.base import ProposedGroup, Strategy, StrategyInput
 
 
 @dataclass(frozen=True)
@@ -15,10 +15,10 @@ class Options:
     )
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """One group of the contexts that account for `coverage` of all accesses."""
     nodes = subject.graph(options.coverage).nodes
-    return [Candidate(nodes, f"hottest contexts, {options.coverage:.0%} of all accesses")]
+    return [ProposedGroup(nodes, f"hottest contexts, {options.coverage:.0%} of all accesses")]
 
 
 STRATEGY = Strategy("one-pool", "all hot contexts share one group", Options, group)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from halo.plan.options import option
-from halo.plan.strategies.base import Candidate, Strategy, Subject
+from halo.plan.strategies.base import ProposedGroup, Strategy, StrategyInput
 from halo.record.profile import AffinityGraph
 
 _GRANULE = 8
@@ -28,7 +28,7 @@ class Options:
     )
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """Connected components of the linked contexts, each split by object size; largest first."""
     graph = subject.graph(options.coverage)
     component = _components(graph, options.link)
@@ -39,7 +39,7 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
     accesses = dict(zip(graph.nodes, graph.accesses, strict=True))
     ranked = sorted(members.items(), key=lambda item: -sum(accesses[at] for at in item[1]))
     return [
-        Candidate(
+        ProposedGroup(
             contexts,
             f"used together, {f'objects of up to {size} bytes' if size else 'of several sizes'}",
         )
@@ -47,7 +47,7 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
     ]
 
 
-def _main_size(subject: Subject, context: int, share: float) -> int:
+def _main_size(subject: StrategyInput, context: int, share: float) -> int:
     """The size in bytes, rounded up to 8, of most objects of a context; 0 if sizes are mixed."""
     item = subject.profile.contexts[context]
     counts: defaultdict[int, int] = defaultdict(int)

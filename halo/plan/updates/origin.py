@@ -33,7 +33,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Recording:
+class OriginalProfile:
     """The profile to make the plan from; `same` if the plan was made from it."""
 
     file: Path
@@ -77,7 +77,7 @@ def _as_text(parameters: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def find_recording(origin: Origin, given: Path | None) -> Recording:
+def find_recording(origin: Origin, given: Path | None) -> OriginalProfile:
     """The given profile, or the one that the plan was made from.
 
     That is looked for at its recorded path and beside the plan. Raises `BadInput` if it is nowhere,
@@ -85,14 +85,14 @@ def find_recording(origin: Origin, given: Path | None) -> Recording:
     """
     if given is not None:
         profile = read_profile(given)
-        return Recording(given, profile, profile.fingerprint() == origin.source.fingerprint)
+        return OriginalProfile(given, profile, profile.fingerprint() == origin.source.fingerprint)
     for path in dict.fromkeys(_places(origin)):
         try:
             profile = read_profile(path)
         except BadProfile:
             continue
         if profile.fingerprint() == origin.source.fingerprint:
-            return Recording(path, profile, True)
+            return OriginalProfile(path, profile, True)
     was = f", {origin.source.file}," if origin.source.file else ""
     raise BadInput(
         f"The profile that {origin.path} was made from{was} is missing or has changed; give it"

@@ -9,7 +9,7 @@ from halo.base.errors import BadInput
 from halo.binary.elf import build_id_of
 from halo.plan import Plan
 from halo.plan.strategies.planning import make_plan
-from halo.plan.updates.origin import Origin, Recording
+from halo.plan.updates.origin import Origin, OriginalProfile
 from halo.record.profile import LOADED, Module, Profile, is_unlike
 from halo.record.transfer import Carried, carry_over, recorded_module
 
@@ -35,7 +35,7 @@ class Renewed:
         return self.share >= ENOUGH
 
 
-def renew(origin: Origin, recording: Recording, program: Path) -> Renewed:
+def renew(origin: Origin, recording: OriginalProfile, program: Path) -> Renewed:
     """The plan of the same strategy and options for `program`.
 
     Raises `BadInput` as `carry_over` does, and if no grouped context is in that program.

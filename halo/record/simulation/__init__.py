@@ -1,7 +1,7 @@
 """Simulated caches and TLBs: the misses of a program, as data and as tables."""
 
 from halo.record.simulation.machine_file import machine_names, machine_text, prefetches
-from halo.record.simulation.run import Setting, Simulated, run_misses, simulation_of
+from halo.record.simulation.run import Simulated, SimulatedLayout, run_misses, simulation_of
 from halo.record.simulation.table import (
     code_misses,
     context_misses,
@@ -10,8 +10,8 @@ from halo.record.simulation.table import (
 )
 
 __all__ = [
-    "Setting",
     "Simulated",
+    "SimulatedLayout",
     "code_misses",
     "context_misses",
     "machine_names",

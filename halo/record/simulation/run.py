@@ -13,7 +13,7 @@ from halo.record.simulation.cost import INSTRUCTIONS_A_CYCLE
 
 
 @dataclass(frozen=True)
-class Setting:
+class SimulatedLayout:
     """The conditions of a simulated run; without a plan, misses are counted by context.
 
     `max_object` is the size in bytes of the largest object to track; 0: the recorder's default.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import asdict
 
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid
+from halo.base.console.terminal import TextColumn, TextGrid, TextRow, make_console, show_grid
 from halo.base.schema.simulation import (
     ClassCounts,
     CodeMisses,
@@ -17,8 +17,8 @@ from halo.base.schema.simulation import (
 )
 from halo.record.profile import CACHE_SWEEP, Profile, Simulation, Tally, name_frames
 from halo.record.simulation.run import (
-    Setting,
     Simulated,
+    SimulatedLayout,
     code_places,
     cycles_of,
     heap_use,
@@ -50,17 +50,17 @@ def show_simulation(simulated: Simulated, rows: int) -> None:
         show_grid(console, tallies_table("code", found, code_places(profile, rows)))
 
 
-def levels_table(simulated: Simulated) -> Grid:
+def levels_table(simulated: Simulated) -> TextGrid:
     """One row for each level."""
     found = simulated.simulation
     instructions = max(simulated.profile.recorder.instructions, 1)
     total = found.total
     names = ("entries", "misses", "of accesses", "per 1000 instructions")
     levels = (*found.machine.caches, *found.machine.tlbs)
-    return Grid(
-        [Field("level"), *(Field(name, figures=True) for name in names)],
+    return TextGrid(
+        [TextColumn("level"), *(TextColumn(name, figures=True) for name in names)],
         [
-            Row(
+            TextRow(
                 (
                     level.name,
                     f"{level.sets} x {level.ways}",
@@ -76,7 +76,7 @@ def levels_table(simulated: Simulated) -> Grid:
     )
 
 
-def classes_table(name: str, classes: ClassCounts, accesses: int) -> Grid:
+def classes_table(name: str, classes: ClassCounts, accesses: int) -> TextGrid:
     """One row for each class of misses of the first cache, which has that name."""
     labels = {
         "compulsory": "first use of a line",
@@ -84,28 +84,28 @@ def classes_table(name: str, classes: ClassCounts, accesses: int) -> Grid:
         "conflict": "a fully associative cache hits",
     }
     counts = asdict(classes)
-    return Grid(
+    return TextGrid(
         [
-            Field(f"misses of {name}"),
-            Field("", prose=True),
-            Field("misses", figures=True),
-            Field("of accesses", figures=True),
+            TextColumn(f"misses of {name}"),
+            TextColumn("", prose=True),
+            TextColumn("misses", figures=True),
+            TextColumn("of accesses", figures=True),
         ],
         [
-            Row((key, label, f"{counts[key]:,}", f"{counts[key] / max(accesses, 1):.2%}"))
+            TextRow((key, label, f"{counts[key]:,}", f"{counts[key] / max(accesses, 1):.2%}"))
             for key, label in labels.items()
         ],
         f"{classes.anti:,} hits that a fully associative cache misses",
     )
 
 
-def tallies_table(what: str, found: Simulation, items: Iterable[tuple[str, Tally]]) -> Grid:
+def tallies_table(what: str, found: Simulation, items: Iterable[tuple[str, Tally]]) -> TextGrid:
     """One row for each item: its share of the misses' cost (0 to 100 %), and its misses."""
     figures = ("of miss cycles", *found.machine.levels)
-    return Grid(
-        [Field(what, prose=True), *(Field(name, figures=True) for name in figures)],
+    return TextGrid(
+        [TextColumn(what, prose=True), *(TextColumn(name, figures=True) for name in figures)],
         [
-            Row(
+            TextRow(
                 (
                     name,
                     f"{tally.cycles / max(found.cycles, 1):.1%}",
@@ -160,7 +160,7 @@ def code_misses(profile: Profile) -> tuple[CodeMisses, ...]:
     )
 
 
-def simulation_document(simulated: Simulated, setting: Setting) -> SimulationDocument:
+def simulation_document(simulated: Simulated, setting: SimulatedLayout) -> SimulationDocument:
     """What `--json` writes."""
     found, profile = simulated.simulation, simulated.profile
     outside = found.outside

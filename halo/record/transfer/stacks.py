@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from halo.record.profile.model import Module, Profile
-from halo.record.transfer.steps import Build, Step
+from halo.record.transfer.steps import Build, CallStep
 
 MAX_STACKS = 64
 MAX_CHAINS = 4096  # of which many may have the same reduced stack
@@ -33,7 +33,7 @@ class StackCarrier:
 
     def carry(self, stack: Sequence[Address]) -> list[tuple[Address, ...]]:
         """At most `MAX_STACKS` stacks; none if a call has no counterpart."""
-        steps: list[Step | Address] = []
+        steps: list[CallStep | Address] = []
         for module, offset in stack:
             if module != self._old:
                 steps.append((module, offset))
@@ -51,7 +51,7 @@ class StackCarrier:
                 break
         return list(found)
 
-    def _chains(self, steps: Sequence[Step | Address]) -> Iterator[tuple[Address, ...]]:
+    def _chains(self, steps: Sequence[CallStep | Address]) -> Iterator[tuple[Address, ...]]:
         """The sequences of addresses that represent all steps, depth first."""
         dead: set[tuple[int, int]] = set()  # places from which nothing leads to the end
         open_places = [_Place((0, 0), None, self._choices(steps, 0, 0))]
@@ -74,11 +74,11 @@ class StackCarrier:
                 open_places.append(_Place(at, address, self._choices(steps, *at)))
 
     def _choices(
-        self, steps: Sequence[Step | Address], at: int, skipped: int
+        self, steps: Sequence[CallStep | Address], at: int, skipped: int
     ) -> Iterator[tuple[Address | None, tuple[int, int]]]:
         """What may represent the next steps, none for a skipped one, and the place after them."""
         step = steps[at]
-        if not isinstance(step, Step):
+        if not isinstance(step, CallStep):
             yield step, (at + 1, 0)
             return
         ahead = _steps_from(steps, at)
@@ -100,10 +100,10 @@ class _Place:
     leads_on: bool = False  # to the end
 
 
-def _steps_from(steps: Sequence[Step | Address], at: int) -> list[Step]:
+def _steps_from(steps: Sequence[CallStep | Address], at: int) -> list[CallStep]:
     found = []
     for step in steps[at:]:
-        if not isinstance(step, Step):
+        if not isinstance(step, CallStep):
             break
         found.append(step)
     return found

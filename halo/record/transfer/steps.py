@@ -18,13 +18,13 @@ _LINES_APART = 2  # compilers differ in the line of a call that has several
 
 
 @dataclass(frozen=True)
-class Step:
+class CallStep:
     """A call in the source, and the called function; `callee` is empty if it is unknown."""
 
     position: Position
     callee: str
 
-    def fits(self, other: Step, near: Near) -> bool:
+    def fits(self, other: CallStep, near: Near) -> bool:
         """Whether both can be the same call, if their lines are as `near` demands."""
         mine, theirs = self.position, other.position
         return (
@@ -78,7 +78,7 @@ class Site:
     """
 
     return_address: int
-    steps: tuple[Step, ...]
+    steps: tuple[CallStep, ...]
 
 
 class Build:
@@ -90,7 +90,7 @@ class Build:
         for site in self.sites.values():
             self._by_function[site.steps[0].position.function].append(site)
 
-    def fitting(self, steps: Sequence[Step]) -> list[Site]:
+    def fitting(self, steps: Sequence[CallStep]) -> list[Site]:
         """The calls that represent the first of these steps, by the nearest lines.
 
         If there are none, the source was edited there. The only call of that callee in the function
@@ -106,7 +106,7 @@ class Build:
         return found if steps[0].callee and len(places) == 1 else []
 
 
-def _begins(steps: Sequence[Step], site: Site, near: Near) -> bool:
+def _begins(steps: Sequence[CallStep], site: Site, near: Near) -> bool:
     return len(site.steps) <= len(steps) and all(
         mine.fits(theirs, near)
         for mine, theirs in zip(site.steps, steps[: len(site.steps)], strict=True)
@@ -158,7 +158,9 @@ def recorded_build(profile: Profile) -> Build | None:
     return Build(
         Site(
             address,
-            tuple(Step(Position(it.function, it.file, it.line, it.first), it.callee) for it in its),
+            tuple(
+                CallStep(Position(it.function, it.file, it.line, it.first), it.callee) for it in its
+            ),
         )
         for address, its in recorded.calls
     )
@@ -174,5 +176,7 @@ def _site(call: Call, positions: Sequence[Position]) -> Site:
     callees = [call.callee, *(position.function for position in positions)]
     return Site(
         call.return_address,
-        tuple(Step(position, callee) for position, callee in zip(positions, callees, strict=False)),
+        tuple(
+            CallStep(position, callee) for position, callee in zip(positions, callees, strict=False)
+        ),
     )

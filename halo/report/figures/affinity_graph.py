@@ -6,11 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halo.base.errors import UsageError
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.graph_drawing import draw_graph
 from halo.report.figures.drawing.graph_files import dot, graphml
 from halo.report.results import read_measurement
-from halo.report.results.graph import Graph, Source, build_graph, source_of_files, source_of_folder
+from halo.report.results.graph import (
+    Graph,
+    GraphSource,
+    build_graph,
+    source_of_files,
+    source_of_folder,
+)
 from halo.report.results.reader import NAME
 
 TOP = 60
@@ -22,7 +28,7 @@ class AffinityGraphFigure:
     endings = (*IMAGES, "graphml", "dot")
     accepts = ("min_weight", "top")
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         everything = ending not in IMAGES
         top = TOP if options.top is options.min_weight is None and not everything else options.top
         graph = build_graph(find_source(paths), options.min_weight or 1, top)
@@ -35,7 +41,7 @@ def write_graph(graph: Graph, ending: str) -> bytes:
     return writers[ending](graph) if ending in writers else draw_graph(graph, ending)
 
 
-def find_source(paths: Sequence[Path]) -> Source:
+def find_source(paths: Sequence[Path]) -> GraphSource:
     """The source of the graph: a results folder or file, or a profile with a plan made from it."""
     if len(paths) > 2:
         raise UsageError(

@@ -15,7 +15,7 @@ from halo.measure.racing.clock import clock_name
 from halo.measure.racing.gains import HALO, fastest_of, gain_of, peak_memory
 from halo.measure.racing.sequential import TWO_SIDED
 from halo.measure.statistics import Ratio
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.style import COLOURS, INK, canvas, footnote, save, style_horizontal
 from halo.report.figures.drawing.table_files import TABLES, Table
 from halo.report.results import Measurement, read_measurements
@@ -32,7 +32,7 @@ ONE = Ratio(1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
-class Row:
+class AnswerRow:
     """What one measurement says to use; ratios say how many times as fast that is.
 
     `today` and `best` are over the program's own allocator and over the fastest one with its
@@ -80,7 +80,7 @@ class AnswersFigure:
     endings = (*IMAGES, *TABLES)
     accepts = ()
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         measurements = read_measurements(paths)
         rows = sorted(map(row_of, measurements), key=lambda it: (-it.best.value, -it.today.value))
         if ending in TABLES:
@@ -89,7 +89,7 @@ class AnswersFigure:
         return draw(rows, _note(measurements, rows), ending)
 
 
-def row_of(measurement: Measurement) -> Row:
+def row_of(measurement: Measurement) -> AnswerRow:
     """By the deciding clock, in the rounds of the answer."""
     summary, trials = measurement.summary, measurement.reference
     use, native = summary.use, summary.native
@@ -102,7 +102,7 @@ def row_of(measurement: Measurement) -> Row:
     clock = clock_of(measurement)
     pair = trials[native], trials[use]
     today, mine = (median(map(clock, it)) for it in pair)
-    return Row(
+    return AnswerRow(
         measurement.program,
         f"{summary.candidate} over {summary.allocator}" if use == HALO else use,
         _over(measurement, use, native),
@@ -123,7 +123,7 @@ def _with_interval(found: Ratio) -> str:
     return "1" if found == ONE else f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 
-def _note(measurements: Sequence[Measurement], rows: Sequence[Row]) -> str:
+def _note(measurements: Sequence[Measurement], rows: Sequence[AnswerRow]) -> str:
     today, best = (geometric_mean([it.value for it in column]) for column in _columns(rows))
     clocks = {clock_name(clock_of(it)) for it in measurements}
     allocators = dict.fromkeys(
@@ -136,11 +136,11 @@ def _note(measurements: Sequence[Measurement], rows: Sequence[Row]) -> str:
     )
 
 
-def _columns(rows: Sequence[Row]) -> tuple[list[Ratio], list[Ratio]]:
+def _columns(rows: Sequence[AnswerRow]) -> tuple[list[Ratio], list[Ratio]]:
     return [row.today for row in rows], [row.best for row in rows]
 
 
-def draw(rows: Sequence[Row], note: str, ending: str) -> bytes:
+def draw(rows: Sequence[AnswerRow], note: str, ending: str) -> bytes:
     """A row for each program; a circle is over today, and a diamond over the best allocator."""
     with canvas(WIDTH, FRAME + ROW * len(rows)) as drawing:
         axes = drawing.subplots()
@@ -167,7 +167,7 @@ def draw(rows: Sequence[Row], note: str, ending: str) -> bytes:
         return save(drawing, ending)
 
 
-def _short(row: Row) -> str:
+def _short(row: AnswerRow) -> str:
     plan, is_plan, _ = row.use.partition(" over ")
     return f"plan {plan}" if is_plan else "as it is" if row.today == ONE else row.use
 

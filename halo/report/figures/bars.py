@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halo.base.errors import UsageError
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.comparison import compare, shared_configs
 from halo.report.figures.drawing.bar_chart import draw_bars
 from halo.report.results import read_measurements
@@ -19,7 +19,7 @@ class BarsFigure:
     endings = IMAGES
     accepts = ("metric", "configurations", "baseline", "on")
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         if not options.metric:
             raise UsageError(
                 "The figure bars needs a metric; write for instance: --metric time@speedup"

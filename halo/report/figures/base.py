@@ -13,7 +13,7 @@ IMAGES = ("pdf", "svg", "png")
 
 
 @dataclass(frozen=True)
-class Options:
+class FigureOptions:
     """The user's options; empty or None if not given."""
 
     metric: str = ""
@@ -40,5 +40,5 @@ class Figure(Protocol):
     @property
     def accepts(self) -> Sequence[str]: ...
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         """The content of the file, in the format of `ending`; `BadInput` if `paths` do not fit."""

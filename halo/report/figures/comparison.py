@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from halo.base.errors import BadInput
 from halo.measure.racing.gains import HALO
-from halo.report.figures.base import Options
-from halo.report.figures.drawing.bar_chart import Chart, Group
+from halo.report.figures.base import FigureOptions
+from halo.report.figures.drawing.bar_chart import BarGroup, Chart
 from halo.report.results import Measurement
 from halo.report.results.metrics import (
     Metric,
@@ -27,7 +27,7 @@ def compare(
     measurements: Sequence[Measurement],
     metric: Metric,
     configs: Sequence[str],
-    options: Options,
+    options: FigureOptions,
     title: str,
 ) -> Chart:
     """The chart with a group of bars for each program, as the content of a file."""
@@ -37,7 +37,7 @@ def compare(
         values = [
             evaluate(measurement, metric, c, baseline, options.on, options.trimmed) for c in configs
         ]
-        groups.append(Group(_name(measurement, configs), values))
+        groups.append(BarGroup(_name(measurement, configs), values))
     return Chart(
         title=title,
         axis=axis_title(metric),
@@ -87,7 +87,7 @@ def _note(
     metric: Metric,
     baselines: Sequence[str],
     configs: Sequence[str],
-    options: Options,
+    options: FigureOptions,
 ) -> str:
     simulated = any(is_simulated(measurement, metric.event) for measurement in measurements)
     on = options.on

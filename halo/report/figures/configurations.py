@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.comparison import baseline_of
 from halo.report.figures.drawing.table_files import TABLES, Table
 from halo.report.results import Measurement, read_measurements
@@ -23,7 +23,7 @@ class ConfigurationsFigure:
     endings = TABLES
     accepts = ("metric", "configurations", "baseline", "on", "trimmed")
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         metric = parse_metric(options.metric or METRIC)
         measurements = read_measurements(paths)
         wanted = options.configs or tuple(
@@ -41,7 +41,7 @@ class ConfigurationsFigure:
 
 
 @dataclass(frozen=True)
-class Row:
+class ConfigurationRow:
     """One program: its configurations' values and the baseline, which is empty for raw values."""
 
     program: str
@@ -76,11 +76,13 @@ class Row:
         return f"{_figure(value.value)} ({_figure(value.low)} to {_figure(value.high)})"
 
 
-def _row(measurement: Measurement, metric: Metric, wanted: Sequence[str], options: Options) -> Row:
+def _row(
+    measurement: Measurement, metric: Metric, wanted: Sequence[str], options: FigureOptions
+) -> ConfigurationRow:
     """A program's row; `BadInput` if a requested configuration was not measured."""
     have = labels(measurement, metric.event, options.on)
     baseline = baseline_of(measurement, options.baseline)
-    return Row(
+    return ConfigurationRow(
         program=measurement.program,
         baseline=baseline if metric.transform else "",
         values={

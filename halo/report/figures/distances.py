@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from halo.base.errors import BadInput
 from halo.base.schema.results import Distances
 from halo.measure.statistics import summarize
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.style import COLOURS, INK, canvas, footnote, save, style_axes
 from halo.report.results import Measurement, read_measurements
 
@@ -24,7 +24,7 @@ class DistancesFigure:
     endings = IMAGES
     accepts = ()
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         measurements = read_measurements(paths)
         found = [(measurement, _distances(measurement)) for measurement in measurements]
         columns = min(COLUMNS, len(found))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from halo.base.errors import BadInput
 from halo.measure.racing.gains import HALO
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.drawing.table_files import TABLES, Table
 from halo.report.results import Measurement, read_measurements
 from halo.report.results.metrics import trials_on
@@ -18,7 +18,7 @@ TITLES = ("Program", "Configuration", "Groups", "Resident (bytes)", "Frag. (%)",
 
 
 @dataclass(frozen=True)
-class Row:
+class FragmentationRow:
     """One program under one configuration; without figures if no pool served an object."""
 
     program: str
@@ -44,7 +44,7 @@ class FragmentationFigure:
     endings = TABLES
     accepts = ("configurations", "on")
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         measurements = read_measurements(paths)
         wanted = options.configs or (HALO,)
         rows = [row(m, label, options.on) for m in measurements for label in wanted]
@@ -52,7 +52,7 @@ class FragmentationFigure:
         return Table(TITLES, cells, records, names=2).to_file(ending)
 
 
-def row(measurement: Measurement, label: str, on: str) -> Row:
+def row(measurement: Measurement, label: str, on: str) -> FragmentationRow:
     """The trial with the median waste, with each group at its own peak; sizes in bytes."""
     known = trials_on(measurement, on)
     trials = known.get(label)
@@ -63,8 +63,8 @@ def row(measurement: Measurement, label: str, on: str) -> Row:
         )
     pools = typical_pools(trials)
     if not pools:
-        return Row(measurement.program, label, 0, None, None, None)
+        return FragmentationRow(measurement.program, label, 0, None, None, None)
     found = waste_of(pools)
-    return Row(
+    return FragmentationRow(
         measurement.program, label, len(pools), found.resident, 100 * found.share, found.bytes
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halo.base.errors import BadInput
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.comparison import compare, shared_configs
 from halo.report.figures.drawing.bar_chart import draw_bars
 from halo.report.figures.speedup import CONFIGURATIONS
@@ -24,7 +24,7 @@ class MissesFigure:
     endings = IMAGES
     accepts = ("metric", "configurations", "baseline", "on")
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         measurements = read_measurements(paths)
         metric = parse_metric(options.metric or f"{_event(measurements, options.on)}@{TRANSFORM}")
         configs = options.configs or shared_configs(

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.style import COLOURS, canvas, footnote, save, style_axes
 from halo.report.results import read_measurements
 from halo.report.results.agreement import Point, agreement, points_of
@@ -21,7 +21,7 @@ class ModelFigure:
     endings = IMAGES
     accepts = ()
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         measurements = read_measurements(paths)
         points = [point for measurement in measurements for point in points_of(measurement)]
         found = agreement(points)

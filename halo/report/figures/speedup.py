@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.comparison import compare, shared_configs
 from halo.report.figures.drawing.bar_chart import draw_bars
 from halo.report.results import read_measurements
@@ -21,7 +21,7 @@ class SpeedupFigure:
     endings = IMAGES
     accepts = ("configurations", "baseline", "on", "trimmed")
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         measurements = read_measurements(paths)
         metric = parse_metric(METRIC)
         configs = options.configs or shared_configs(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from halo.base.errors import BadInput
-from halo.base.schema.aged import Aged, AgedLevel, Kind
+from halo.base.schema.aged import Aged, AgedLevel, AllocatorKind
 from halo.measure.statistics import summarize
 from halo.report.results.metrics import (
     COUNTED,
@@ -59,7 +59,7 @@ def aged_events(aged: Aged) -> list[str]:
 
 def own_allocator(aged: Aged) -> str | None:
     """The configuration that is the program's own (custom) allocator; None where there is none."""
-    found = (label for label, it in aged.configurations.items() if it.kind is Kind.CUSTOM)
+    found = (label for label, it in aged.configurations.items() if it.kind is AllocatorKind.CUSTOM)
     return next(found, None)
 
 
@@ -69,7 +69,7 @@ def fastest_clean_allocator(measurement: Measurement) -> str:
     times = {
         label: median(trial.wall for trial in aged.clean.trials[label])
         for label, it in aged.configurations.items()
-        if it.kind is Kind.ALLOCATOR and label in aged.clean.trials
+        if it.kind is AllocatorKind.ALLOCATOR and label in aged.clean.trials
     }
     if not times:
         raise BadInput(

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from halo.base.console.durations import with_spread
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.base.console.terminal import (
+    TextColumn,
+    TextGrid,
+    TextRow,
+    make_console,
+    show_grid,
+    show_prose,
+)
 from halo.base.schema.aged import AgedSummary, AgedTimes, AgedTimesOfLevel
-from halo.measure.statistics import Summary, summarize
+from halo.measure.statistics import Spread, summarize
 from halo.report.results.aged_metrics import aged_of, fastest_clean_allocator, own_allocator
 from halo.report.results.model import Measurement
 
 WIDE = 0.10  # an interquartile range past this share of the median allows no conclusion
 
 
-def _times(measurement: Measurement) -> list[tuple[float | None, dict[str, Summary]]]:
+def _times(measurement: Measurement) -> list[tuple[float | None, dict[str, Spread]]]:
     """By occupancy, None for the clean heap, each configuration's wall times."""
     return [
         (
@@ -62,30 +69,33 @@ def show_aged(measurement: Measurement) -> None:
         show_prose(console, f"warning: {warning}", "  ")
 
 
-def aged_grid(measurement: Measurement) -> Grid:
+def aged_grid(measurement: Measurement) -> TextGrid:
     """Configurations by occupancy, each against the baseline when clean."""
     levels = _times(measurement)
     baseline = _baseline(measurement)
     unit = levels[0][1][baseline].median
     heads = ["clean" if occupancy is None else f"{occupancy:g}" for occupancy, _ in levels]
-    return Grid(
-        [Field("configuration", prose=True), *(Field(head, figures=True) for head in heads)],
+    return TextGrid(
         [
-            Row([label, *(_cell(times.get(label), unit) for _, times in levels)])
+            TextColumn("configuration", prose=True),
+            *(TextColumn(head, figures=True) for head in heads),
+        ],
+        [
+            TextRow([label, *(_cell(times.get(label), unit) for _, times in levels)])
             for label in aged_of(measurement).configurations
         ],
         f"{measurement.program}: seconds by occupancy, and how many times the clean {baseline}",
     )
 
 
-def _cell(time: Summary | None, unit: float) -> str:
+def _cell(time: Spread | None, unit: float) -> str:
     if time is None:
         return "-"
     half = (time.third_quartile - time.first_quartile) / 2
     return f"{with_spread(time.median, half)}\n({time.median / unit:.2f}x)"
 
 
-def _wide(times: list[Summary]) -> list[str]:
+def _wide(times: list[Spread]) -> list[str]:
     wide = sum(time.spread > WIDE for time in times)
     if not wide:
         return []

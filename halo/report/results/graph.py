@@ -46,7 +46,7 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class Source:
+class GraphSource:
     """What a graph is made of; `plan_note` says which plan it is."""
 
     path: Path
@@ -55,7 +55,7 @@ class Source:
     plan_note: str
 
 
-def source_of_folder(measurement: Measurement) -> Source:
+def source_of_folder(measurement: Measurement) -> GraphSource:
     """The recording and the kept plan beside a results file; where none was kept, plan `halo`."""
     path = measurement.folder / PROFILE
     if not path.is_file():
@@ -67,7 +67,7 @@ def source_of_folder(measurement: Measurement) -> Source:
     if kept is None or kept.strategy == NONE:
         plan = measurement.folder / f"{FALLBACK}.plan"
         if not plan.is_file():
-            return Source(path, read_profile(path), None, "no plan was made")
+            return GraphSource(path, read_profile(path), None, "no plan was made")
         return source_of_files(path, plan, f"no plan was kept; groups of the plan '{FALLBACK}'")
     name = kept.plan or f"{kept.candidate}.plan"
     plan = measurement.folder / Path(name).name
@@ -79,11 +79,11 @@ def source_of_folder(measurement: Measurement) -> Source:
     return source_of_files(path, plan, f"groups of the kept plan '{kept.candidate}'")
 
 
-def source_of_files(profile: Path, plan: Path | None, note: str = "") -> Source:
+def source_of_files(profile: Path, plan: Path | None, note: str = "") -> GraphSource:
     """A profile and, where given, a plan made of it, with the reviewable form beside it."""
     recorded = read_profile(profile)
     if plan is None:
-        return Source(profile, recorded, None, "no plan was given")
+        return GraphSource(profile, recorded, None, "no plan was given")
     found = read_plan(plan)
     if found.review is None:
         raise BadPlan(
@@ -94,10 +94,10 @@ def source_of_files(profile: Path, plan: Path | None, note: str = "") -> Source:
         raise BadInput(
             f"{plan} was not made of {profile}; give the plan and the profile that belong together."
         )
-    return Source(profile, recorded, found, note or f"groups of {plan.name}")
+    return GraphSource(profile, recorded, found, note or f"groups of {plan.name}")
 
 
-def build_graph(source: Source, min_weight: int = 1, top: int | None = None) -> Graph:
+def build_graph(source: GraphSource, min_weight: int = 1, top: int | None = None) -> Graph:
     """The edges of at least that weight, only the `top` heaviest where given, and their contexts.
 
     A context's edge to itself counts as one. Raises `BadInput` where nothing is left.
@@ -118,7 +118,7 @@ def build_graph(source: Source, min_weight: int = 1, top: int | None = None) -> 
     )
 
 
-def _nothing(source: Source, edges: Sequence[tuple[int, int, int]], minimum: int) -> str:
+def _nothing(source: GraphSource, edges: Sequence[tuple[int, int, int]], minimum: int) -> str:
     if not edges:
         return (
             f"{source.path} has an empty affinity graph: no two objects were used closely after"
@@ -134,7 +134,7 @@ def _groups(plan: Plan | None) -> tuple[GroupReview, ...]:
     return plan.review.groups if plan is not None and plan.review is not None else ()
 
 
-def _nodes(source: Source, contexts: Sequence[int], loops: dict[int, int]) -> tuple[Node, ...]:
+def _nodes(source: GraphSource, contexts: Sequence[int], loops: dict[int, int]) -> tuple[Node, ...]:
     profile = source.profile
     groups: dict[int, int] = {}
     stacks: dict[int, tuple[str, ...]] = {}

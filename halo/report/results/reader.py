@@ -10,7 +10,7 @@ from halo.base.errors import BadInput
 from halo.base.files import kinds
 from halo.base.files.kinds import refuse_other
 from halo.base.schema.aged import Aged
-from halo.base.schema.document import Damaged, Kind, load
+from halo.base.schema.document import Damaged, DocumentKind, load
 from halo.base.schema.results import FORMAT, VERSION, Distances, Results
 from halo.base.schema.trial import Trials
 from halo.measure.racing.gains import HALO
@@ -21,7 +21,7 @@ from halo.report.results.simulated import recosted
 
 NAME = "results.json"
 ANALYSES = " (`halo report` also takes the JSON of `halo trace offenders`, `sharing` and `split`)"
-RESULTS = Kind(
+RESULTS = DocumentKind(
     FORMAT,
     VERSION,
     Results,

@@ -17,7 +17,7 @@ from halo.report.results.model import Measurement
 
 
 @dataclass(frozen=True)
-class Choice:
+class DeploymentChoice:
     """What to deploy.
 
     `plan` is None for an allocator alone. `program` is a name; `path` leads to the program as it
@@ -33,7 +33,7 @@ class Choice:
     arguments: str = ""
 
 
-def choice_of_results(measurement: Measurement) -> Choice:
+def choice_of_results(measurement: Measurement) -> DeploymentChoice:
     """What the answer is to use: the kept plan, or an allocator, with its setting.
 
     Raises `BadInput` if there is neither, and `MissingPart` if the allocator is not installed.
@@ -51,7 +51,7 @@ def choice_of_results(measurement: Measurement) -> Choice:
         recorded = _recorded(read_plan(plan))[0] or path
         allocator = _allocator(measurement, kept.allocator, plan)
         why = measurement.summary.verdict.sentence
-        return Choice(measurement.program, recorded, plan, allocator, why, arguments)
+        return DeploymentChoice(measurement.program, recorded, plan, allocator, why, arguments)
     if use == native:
         raise BadInput(
             f"There is nothing to deploy from {measurement.folder}: it has no plan that helps, and"
@@ -63,24 +63,26 @@ def choice_of_results(measurement: Measurement) -> Choice:
         f"under {use}, {measurement.program} is {gain.value:.2f} times as fast as under"
         f" {native} ({gain.low:.2f} to {gain.high:.2f})."
     )
-    return Choice(measurement.program, path, None, _alone(measurement, use), why, arguments)
+    return DeploymentChoice(
+        measurement.program, path, None, _alone(measurement, use), why, arguments
+    )
 
 
-def choice_of_plan(plan: Path, allocator: Allocator) -> Choice:
+def choice_of_plan(plan: Path, allocator: Allocator) -> DeploymentChoice:
     """This plan over this allocator."""
     recorded, *arguments = _recorded(read_plan(plan))
     name = Path(recorded).name or plan.stem
-    return Choice(name, recorded, plan, allocator, arguments=shlex.join(arguments))
+    return DeploymentChoice(name, recorded, plan, allocator, arguments=shlex.join(arguments))
 
 
-def choice_of_allocator(allocator: Allocator) -> Choice:
+def choice_of_allocator(allocator: Allocator) -> DeploymentChoice:
     """This allocator alone; raises `BadInput` for glibc's."""
     if allocator.library is None and allocator.setting is None:
         raise BadInput(
             "There is nothing to deploy: glibc's allocator is part of the C library. Give another"
             " one with --allocator, or a plan with --plan."
         )
-    return Choice("", "", None, allocator)
+    return DeploymentChoice("", "", None, allocator)
 
 
 def _alone(measurement: Measurement, use: str) -> Allocator:

@@ -11,7 +11,7 @@ from halo.binary.process.target import Target, check_suitable, examine
 from halo.ship.doctor.environment import find_unloadable
 from halo.ship.doctor.finding import Finding, Weight
 from halo.ship.doctor.loader import ask_loader
-from halo.ship.doctor.module import Module, read_module
+from halo.ship.doctor.module import LinkedModule, read_module
 from halo.ship.doctor.plan_fit import examine_plan
 
 
@@ -59,7 +59,7 @@ def _findings(
         yield from examine_plan(plan, read_module(target.path), modules, halo)
 
 
-def _module(path: Path) -> Module | None:
+def _module(path: Path) -> LinkedModule | None:
     try:
         return read_module(path)
     except ElfError:

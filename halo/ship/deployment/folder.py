@@ -14,7 +14,7 @@ from pathlib import Path
 from halo.base.errors import BadInput
 from halo.binary.process.target import Target
 from halo.plan import read_plan
-from halo.ship.deployment.choice import Choice
+from halo.ship.deployment.choice import DeploymentChoice
 from halo.ship.deployment.contents import (
     ENV,
     README,
@@ -51,7 +51,11 @@ class Request:
 
 
 def deploy(
-    choice: Choice, request: Request, runtime: Path, repository: Path, env: Mapping[str, str]
+    choice: DeploymentChoice,
+    request: Request,
+    runtime: Path,
+    repository: Path,
+    env: Mapping[str, str],
 ) -> tuple[Deployment, list[str]]:
     """Writes the folder; returns what is in it, and notes of the checks.
 
@@ -110,7 +114,9 @@ def _move_files(staging: Path, output: Path) -> None:
         raise
 
 
-def _deployment(choice: Choice, place: Path, runtime: Path, repository: Path) -> Deployment:
+def _deployment(
+    choice: DeploymentChoice, place: Path, runtime: Path, repository: Path
+) -> Deployment:
     name, libraries, build_id, plan = safe_name(choice.program), [], "", ""
     what = f"{name} under {choice.allocator.name}" if name else choice.allocator.name
     if choice.plan is not None:
@@ -136,7 +142,7 @@ def _own_licence(repository: Path) -> Path | None:
     return next((it for it in (*installed, repository / "LICENSE") if it.is_file()), None)
 
 
-def _fill(folder: Path, found: Deployment, choice: Choice, request: Request) -> None:
+def _fill(folder: Path, found: Deployment, choice: DeploymentChoice, request: Request) -> None:
     for library in found.libraries:
         _copy(library.path, folder / library.name)
         if library.licence is not None:
@@ -168,7 +174,7 @@ def _write(path: Path, text: str, mode: int = FILE) -> None:
 def _checked(
     folder: Path,
     found: Deployment,
-    choice: Choice,
+    choice: DeploymentChoice,
     request: Request,
     environment: Mapping[str, str],
 ) -> list[str]:

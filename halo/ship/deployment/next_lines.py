@@ -9,7 +9,7 @@ from pathlib import Path
 from halo.base.errors import HaloError
 from halo.binary.process.allocators import alone, under_plan
 from halo.report.results.reader import read_measurement
-from halo.ship.deployment.choice import Choice, choice_of_results
+from halo.ship.deployment.choice import DeploymentChoice, choice_of_results
 from halo.ship.deployment.names import safe_name
 
 
@@ -29,7 +29,7 @@ def next_lines(
     return shlex.join(deploy), f"{_variables(choice, runtime)} {shlex.join(command)}"
 
 
-def _variables(choice: Choice, runtime: Path) -> str:
+def _variables(choice: DeploymentChoice, runtime: Path) -> str:
     if choice.plan is None:
         found = alone({}, choice.allocator)
     else:
@@ -37,6 +37,6 @@ def _variables(choice: Choice, runtime: Path) -> str:
     return " ".join(f"{name}={shlex.quote(value)}" for name, value in found.items())
 
 
-def default_output(choice: Choice) -> Path:
+def default_output(choice: DeploymentChoice) -> Path:
     """The folder that `halo deploy` writes if the user names none."""
     return Path(f"{safe_name(choice.program or choice.allocator.name)}-deploy")

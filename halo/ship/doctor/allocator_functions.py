@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from halo.ship.doctor.finding import Finding, fine, listed, note
-from halo.ship.doctor.module import Module
+from halo.ship.doctor.module import LinkedModule
 
 WHAT = "allocator functions"
 TAKES_A_BLOCK = re.compile(
@@ -50,7 +50,9 @@ _BLIND = (
 _RESET = re.compile(rb"\0(arena\.[%\w]+\.(?:reset|destroy))\0")
 
 
-def examine_functions(modules: Sequence[Module], runtime: Module | None) -> Iterator[Finding]:
+def examine_functions(
+    modules: Sequence[LinkedModule], runtime: LinkedModule | None
+) -> Iterator[Finding]:
     """Findings on the functions of allocators that the modules use, among the modules or not."""
     if runtime is None:
         return
@@ -67,15 +69,17 @@ def examine_functions(modules: Sequence[Module], runtime: Module | None) -> Iter
         yield from _resets(module)
 
 
-def _served(runtime: Module) -> frozenset[str]:
+def _served(runtime: LinkedModule) -> frozenset[str]:
     return frozenset(name.decode() for name in _SERVED.findall(runtime.image.data))
 
 
-def _candidates(module: Module) -> frozenset[str]:
+def _candidates(module: LinkedModule) -> frozenset[str]:
     return frozenset(name.decode() for name in _SERVED.findall(b"\0" + module.exported.strings))
 
 
-def _unserved(module: Module, library: Module, served: Iterable[str]) -> Iterator[Finding]:
+def _unserved(
+    module: LinkedModule, library: LinkedModule, served: Iterable[str]
+) -> Iterator[Finding]:
     known = {*served, *WITHOUT_A_BLOCK}
     blocks = [
         name
@@ -98,7 +102,7 @@ def _unserved(module: Module, library: Module, served: Iterable[str]) -> Iterato
         )
 
 
-def _used(module: Module, names: Iterable[str]) -> list[str]:
+def _used(module: LinkedModule, names: Iterable[str]) -> list[str]:
     """Those that the module imports, or has as a text, which it may look up."""
     data = module.image.data
     found = set(module.exported.referred(names := list(names)))
@@ -107,7 +111,7 @@ def _used(module: Module, names: Iterable[str]) -> list[str]:
     return sorted((found | texts) - defined)
 
 
-def _resets(module: Module) -> Iterator[Finding]:
+def _resets(module: LinkedModule) -> Iterator[Finding]:
     found = {match.decode() for match in _RESET.findall(module.image.data)}
     if found and module.exported.referred(("mallctl",)):
         yield note(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class State(Enum):
+class CheckState(Enum):
     """The state of a part; the value is its text in the report."""
 
     OK = "OK"
@@ -17,15 +17,15 @@ class State(Enum):
 
 
 @dataclass(frozen=True)
-class Check:
+class MachineCheck:
     """A part of the machine, its state, and how to fix or install it."""
 
     what: str
-    state: State
+    state: CheckState
     detail: str
     fix: str = ""
 
 
-def judged(good: bool, otherwise: State) -> State:
+def judged(good: bool, otherwise: CheckState) -> CheckState:
     """`OK`, or the state of a part that is not good."""
-    return State.OK if good else otherwise
+    return CheckState.OK if good else otherwise

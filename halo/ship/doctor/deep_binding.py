@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from halo.binary.elf import ElfError
 from halo.binary.elf.image import PT_LOAD
-from halo.ship.doctor.module import Module
+from halo.ship.doctor.module import LinkedModule
 
 DEEP_BINDING = 0x8
 _LAZY_OR_NOW = 0x3
@@ -31,13 +31,13 @@ _LOOK_BACK = 64
 Code = NDArray[np.uint8]
 
 
-def deep_binding_calls(module: Module) -> int:
+def deep_binding_calls(module: LinkedModule) -> int:
     """The number of dlopen calls in a module with a constant RTLD_DEEPBIND."""
     slots = _slots(module, "dlopen")
     return sum(_count(code, address, slots) for address, code in _code(module)) if slots.size else 0
 
 
-def _slots(module: Module, name: str) -> NDArray[np.uint64]:
+def _slots(module: LinkedModule, name: str) -> NDArray[np.uint64]:
     """The addresses of the slots that the loader fills with a function's address."""
     wanted = module.exported.indices(name)
     found: list[NDArray[Any]] = [np.zeros(0, np.uint64)]
@@ -52,7 +52,7 @@ def _slots(module: Module, name: str) -> NDArray[np.uint64]:
     return np.concatenate(found)
 
 
-def _code(module: Module) -> Iterator[tuple[int, Code]]:
+def _code(module: LinkedModule) -> Iterator[tuple[int, Code]]:
     """The executable parts of a module, each with its address."""
     data = module.image.data
     table = int.from_bytes(data[32:40], "little")

@@ -11,7 +11,7 @@ from halo.base.errors import CannotRun
 from halo.base.settings import Settings
 from halo.ship.doctor.finding import Finding, fine, listed, note, refusal
 from halo.ship.doctor.loader import Loading, same_file
-from halo.ship.doctor.module import Module
+from halo.ship.doctor.module import LinkedModule
 
 _MEBIBYTE = 1 << 20
 _RESERVE = 1664
@@ -47,7 +47,7 @@ def find_unloadable(
 
 
 def examine_surroundings(
-    settings: Settings, loader: Loading, modules: Sequence[Module]
+    settings: Settings, loader: Loading, modules: Sequence[LinkedModule]
 ) -> Iterator[Finding]:
     """Notes on LD_PRELOAD, audit libraries and the limit of the address space."""
     if any(Path(word).name == settings.runtime.name for word in preloaded(settings)):
@@ -80,7 +80,7 @@ def examine_surroundings(
         )
 
 
-def describe_thread_locals(runtime: Module, modules: Sequence[Module]) -> Finding:
+def describe_thread_locals(runtime: LinkedModule, modules: Sequence[LinkedModule]) -> Finding:
     """Static thread-local memory, which the loader reserves for modules loaded at the start."""
     theirs = sum(module.thread_local_bytes for module in modules)
     return fine(

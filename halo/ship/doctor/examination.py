@@ -22,7 +22,7 @@ from halo.ship.doctor.finding import Finding, Weight, fine, note, refusal
 from halo.ship.doctor.headers import describe, find_unsuitable
 from halo.ship.doctor.launchers import examine_launcher
 from halo.ship.doctor.loader import ask_loader
-from halo.ship.doctor.module import Module, read_module
+from halo.ship.doctor.module import LinkedModule, read_module
 from halo.ship.doctor.opened_libraries import examine_opening
 from halo.ship.doctor.own_malloc import Company, allocating, examine_allocators
 from halo.ship.doctor.plan_fit import examine_plan
@@ -116,7 +116,7 @@ def _with_libraries(settings: Settings, case: Case, anatomy: Anatomy) -> Iterato
         yield from examine_plan(case.plan, program, everything, settings.command)
 
 
-def _readable(paths: Iterable[Path]) -> list[Module]:
+def _readable(paths: Iterable[Path]) -> list[LinkedModule]:
     """The modules without those that cannot be parsed although the loader accepts them."""
     found = []
     for path in paths:

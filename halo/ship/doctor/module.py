@@ -23,7 +23,7 @@ class Relocations:
 
 
 @dataclass(frozen=True)
-class Module:
+class LinkedModule:
     """An ELF module; `flags`: names of bits in DT_FLAGS and DT_FLAGS_1, `tags`: of all entries."""
 
     path: Path
@@ -48,7 +48,7 @@ class Module:
         return self.soname.startswith(("libc.so.", "ld-linux"))
 
 
-def read_module(path: Path) -> Module:
+def read_module(path: Path) -> LinkedModule:
     """Reads an x86-64 ELF file; raises `ElfError` if it is damaged or of another kind."""
     try:
         with path.open("rb") as stream:
@@ -57,7 +57,7 @@ def read_module(path: Path) -> Module:
         raise ElfError(f"{path} is damaged: {error or type(error).__name__}") from error
 
 
-def _read(path: Path, image: ElfImage, elf: ELFFile) -> Module:
+def _read(path: Path, image: ElfImage, elf: ELFFile) -> LinkedModule:
     segment = next(elf.iter_segments("PT_DYNAMIC"), None)
     dynamic = segment if isinstance(segment, DynamicSegment) else None
     values: dict[str, int] = {}
@@ -69,7 +69,7 @@ def _read(path: Path, image: ElfImage, elf: ELFFile) -> Module:
             needed.append(str(tag.needed))  # type: ignore[attr-defined]
         elif kind == "DT_SONAME":
             soname = str(tag.soname)  # type: ignore[attr-defined]
-    return Module(
+    return LinkedModule(
         path=path,
         image=image,
         soname=soname,

@@ -12,7 +12,7 @@ from halo.binary.process.target import examine
 from halo.ship.doctor.deep_binding import deep_binding_calls
 from halo.ship.doctor.finding import Finding, fine, listed, note
 from halo.ship.doctor.loader import ask_loader
-from halo.ship.doctor.module import Module, read_module
+from halo.ship.doctor.module import LinkedModule, read_module
 
 
 def deep_binders(settings: Settings, program: Path) -> list[str]:
@@ -36,7 +36,7 @@ def deep_binders(settings: Settings, program: Path) -> list[str]:
     return found
 
 
-def examine_opening(modules: Sequence[Module]) -> Iterator[Finding]:
+def examine_opening(modules: Sequence[LinkedModule]) -> Iterator[Finding]:
     """Findings on modules that call dlopen, dlopen with a constant RTLD_DEEPBIND, or dlmopen."""
     callers = [module for module in modules if module.exported.referred(("dlopen",))]
     deep = [module.name for module in callers if deep_binding_calls(module)]

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 
 from halo.base.settings import JAVA_PACKAGE, read_settings
-from halo.ship.doctor.check import Check, State, judged
+from halo.ship.doctor.check import CheckState, MachineCheck, judged
 
 COMPILERS = {
     "halo-cc": ("HALO_CLANG", "clang-19"),
@@ -17,34 +17,36 @@ COMPILERS = {
 SPARK = "for --engine spark and --live"
 
 
-def optional_parts(environment: Mapping[str, str]) -> Iterator[Check]:
+def optional_parts(environment: Mapping[str, str]) -> Iterator[MachineCheck]:
     """Checks of the parts; only a compiler that the user names must be there."""
     search = environment.get("PATH")
     for name, (variable, default) in COMPILERS.items():
         yield _compiler(name, variable, environment.get(variable, ""), default, search)
     java = shutil.which("java", path=search)
-    yield Check(
+    yield MachineCheck(
         "java",
-        judged(java is not None, State.OPTIONAL),
+        judged(java is not None, CheckState.OPTIONAL),
         java or f"not installed; {SPARK}",
         f"apt-get install {JAVA_PACKAGE}",
     )
     spark = importlib.util.find_spec("pyspark") is not None
     detail = "there" if spark else f"not installed; {SPARK}"
-    yield Check(
+    yield MachineCheck(
         "python: pyspark",
-        judged(spark, State.OPTIONAL),
+        judged(spark, CheckState.OPTIONAL),
         detail,
         read_settings().extra_command("spark"),
     )
 
 
-def _compiler(name: str, variable: str, chosen: str, default: str, search: str | None) -> Check:
+def _compiler(
+    name: str, variable: str, chosen: str, default: str, search: str | None
+) -> MachineCheck:
     path = shutil.which(chosen or default, path=search)
     if path is not None:
-        return Check(name, State.OK, f"compiles by {path}")
+        return MachineCheck(name, CheckState.OK, f"compiles by {path}")
     if chosen:
         detail = f"{variable} names {chosen}, which is not installed"
-        return Check(name, State.MISSING, detail, f"unset {variable}")
+        return MachineCheck(name, CheckState.MISSING, detail, f"unset {variable}")
     detail = f"{default} is not installed; for programs to be traced"
-    return Check(name, State.OPTIONAL, detail, "apt-get install clang-19")
+    return MachineCheck(name, CheckState.OPTIONAL, detail, "apt-get install clang-19")

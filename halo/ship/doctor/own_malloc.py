@@ -8,7 +8,7 @@ from pathlib import Path
 
 from halo.binary.process.target import SANITIZERS
 from halo.ship.doctor.finding import Finding, fine, listed, note, refusal
-from halo.ship.doctor.module import Module
+from halo.ship.doctor.module import LinkedModule
 
 FAMILY = ("malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign")
 OPERATORS = ("_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm")
@@ -34,17 +34,17 @@ class Company:
     `preloaded` are the words of LD_PRELOAD; `runtime` is None if it is not built.
     """
 
-    program: Module
-    libraries: Sequence[Module]
+    program: LinkedModule
+    libraries: Sequence[LinkedModule]
     preloaded: Sequence[str]
-    runtime: Module | None
+    runtime: LinkedModule | None
 
     @property
-    def modules(self) -> tuple[Module, ...]:
+    def modules(self) -> tuple[LinkedModule, ...]:
         return (self.program, *self.libraries)
 
 
-def allocating(modules: Iterable[Module]) -> bool:
+def allocating(modules: Iterable[LinkedModule]) -> bool:
     """Whether any of the modules calls malloc or operator new."""
     return any(module.exported.referred(_ALLOCATES) for module in modules)
 
@@ -64,7 +64,7 @@ def examine_allocators(company: Company, environment: Mapping[str, str]) -> Iter
     yield from _python(company.modules, environment)
 
 
-def _of_the_program(program: Module) -> Iterator[Finding]:
+def _of_the_program(program: LinkedModule) -> Iterator[Finding]:
     defined = program.exported.defined(FAMILY)
     if defined:
         what = "a malloc" if "malloc" in defined else listed([*defined])
@@ -84,7 +84,7 @@ def _of_the_program(program: Module) -> Iterator[Finding]:
         )
 
 
-def _sanitizer(library: Module) -> Finding:
+def _sanitizer(library: LinkedModule) -> Finding:
     return refusal(
         "sanitizer",
         f"{library.name} replaces malloc to find errors, and ends a program in which another"
@@ -93,7 +93,7 @@ def _sanitizer(library: Module) -> Finding:
     )
 
 
-def _of_a_library(company: Company, library: Module) -> Iterator[Finding]:
+def _of_a_library(company: Company, library: LinkedModule) -> Iterator[Finding]:
     if library.exported.defined(("malloc",)):
         yield note(
             "next allocator",
@@ -116,7 +116,7 @@ def _of_a_library(company: Company, library: Module) -> Iterator[Finding]:
         )
 
 
-def _origin(company: Company, library: Module) -> str:
+def _origin(company: Company, library: LinkedModule) -> str:
     names = {library.soname, library.path.name}
     if any(Path(word).name in names for word in company.preloaded):
         return "which LD_PRELOAD names"
@@ -126,7 +126,7 @@ def _origin(company: Company, library: Module) -> str:
     return "which /etc/ld.so.preload names"
 
 
-def _private(module: Module) -> Iterator[Finding]:
+def _private(module: LinkedModule) -> Iterator[Finding]:
     for name, evidence in _private_allocators(module).items():
         yield note(
             "private allocator",
@@ -136,7 +136,7 @@ def _private(module: Module) -> Iterator[Finding]:
         )
 
 
-def _private_allocators(module: Module) -> dict[str, str]:
+def _private_allocators(module: LinkedModule) -> dict[str, str]:
     """Names of the allocators that a module contains or calls, each with the evidence."""
     found: dict[str, str] = {}
     for mark, name in _MARKS.items():
@@ -149,7 +149,7 @@ def _private_allocators(module: Module) -> dict[str, str]:
     return found
 
 
-def _behind_malloc(module: Module, runtime: Module | None) -> Iterator[Finding]:
+def _behind_malloc(module: LinkedModule, runtime: LinkedModule | None) -> Iterator[Finding]:
     covered = set(runtime.exported.defined(_BEHIND_MALLOC)) if runtime is not None else set()
     called = [name for name in module.exported.referred(_BEHIND_MALLOC) if name not in covered]
     if called:
@@ -161,7 +161,7 @@ def _behind_malloc(module: Module, runtime: Module | None) -> Iterator[Finding]:
         )
 
 
-def _python(modules: Iterable[Module], environment: Mapping[str, str]) -> Iterator[Finding]:
+def _python(modules: Iterable[LinkedModule], environment: Mapping[str, str]) -> Iterator[Finding]:
     if environment.get("PYTHONMALLOC", "").startswith("malloc"):
         return
     for module in modules:

@@ -12,14 +12,14 @@ from halo.plan import Plan
 from halo.plan.build_match import check_plan, is_module
 from halo.plan.model import SPREAD
 from halo.ship.doctor.finding import Finding, fine, listed, note, refusal, refusal_of
-from halo.ship.doctor.module import Module
+from halo.ship.doctor.module import LinkedModule
 
 _WHAT = "plan"
 _CACHE_FACTS = ("level", "type", "number_of_sets", "coherency_line_size")
 
 
 def examine_plan(
-    path: Path, program: Module, libraries: Sequence[Module], halo: str
+    path: Path, program: LinkedModule, libraries: Sequence[LinkedModule], halo: str
 ) -> Iterator[Finding]:
     """Findings on the modules of the plan that this program loads. `halo`: what starts halo."""
     try:
@@ -35,7 +35,7 @@ def examine_plan(
         yield note(_WHAT, f"{path} has no groups, so nothing will be placed", "plan again")
 
 
-def _other_code(path: Path, plan: Plan, modules: Sequence[Module]) -> Iterator[Finding]:
+def _other_code(path: Path, plan: Plan, modules: Sequence[LinkedModule]) -> Iterator[Finding]:
     """A note if the code that the plan has checked is not that of a module with its build-id."""
     known = {checked.build_id: checked.code for checked in plan.checked}
     other = [
@@ -79,7 +79,9 @@ def first_level_way(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -
     return None
 
 
-def _match(path: Path, plan: Plan, program: Module, libraries: Sequence[Module]) -> Finding:
+def _match(
+    path: Path, plan: Plan, program: LinkedModule, libraries: Sequence[LinkedModule]
+) -> Finding:
     loaded = {m.build_id: m for m in reversed((program, *libraries)) if m.build_id}
     named = [(loaded[m.build_id], m) for m in plan.modules if m.build_id in loaded]
     here = [module for module, planned in named if is_module(module.path, planned)]
@@ -127,5 +129,5 @@ def _match(path: Path, plan: Plan, program: Module, libraries: Sequence[Module])
     )
 
 
-def _update(path: Path, program: Module) -> str:
+def _update(path: Path, program: LinkedModule) -> str:
     return f"halo update {shlex.quote(str(path))} --for {shlex.quote(str(program.path))}"

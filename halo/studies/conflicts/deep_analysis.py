@@ -1,13 +1,13 @@
 """Placement by cache set, as a deep analysis of `halo run`."""
 
 from halo.measure.candidates import PlanVariant
-from halo.measure.deep.analysis import DeepAnalysis, Needs
+from halo.measure.deep.analysis import AnalysisNeeds, DeepAnalysis
 from halo.record.parts import largest_followed
 from halo.studies.conflicts.strategy import prospect
 
 ANALYSIS = DeepAnalysis(
     "conflict",
-    Needs({"conflicts": "this"}, largest_followed(conflicts=True)),
+    AnalysisNeeds({"conflicts": "this"}, largest_followed(conflicts=True)),
     prospect,
     (PlanVariant("conflict", "conflict"),),
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from halo.base.errors import BadInput
 from halo.plan.model import ConflictReview
 from halo.plan.options import option
-from halo.plan.strategies.base import Candidate, Prospect, Strategy, Subject
+from halo.plan.strategies.base import ProposedGroup, Prospect, Strategy, StrategyInput
 from halo.record.profile import CONFLICTS, Conflicts, Profile
 from halo.studies.conflicts.fit import misfit
 from halo.studies.conflicts.placement import (
@@ -51,7 +51,7 @@ class Options:
     )
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """One group for each set of contexts that conflict with each other, the worst first.
 
     `BadInput` if the profile has no conflicts.
@@ -76,12 +76,12 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
     if steps:
         placed = [_stepping(one) for one in placed]
     return [
-        Candidate(contexts, _reason(conflicts, one), one.layout, _review(conflicts, one))
+        ProposedGroup(contexts, _reason(conflicts, one), one.layout, _review(conflicts, one))
         for contexts, one in zip(groups, placed, strict=True)
     ]
 
 
-def prospect(subject: Subject) -> Prospect:
+def prospect(subject: StrategyInput) -> Prospect:
     """By the share of the misses that are conflicts, and whether placement can spare any.
 
     `BadInput` if the profile has no conflicts.

@@ -6,7 +6,14 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.base.console.terminal import (
+    TextColumn,
+    TextGrid,
+    TextRow,
+    make_console,
+    show_grid,
+    show_prose,
+)
 from halo.record.profile import Conflicts, Profile
 from halo.record.profile.sections.conflicts import OUTSIDE, RecordedState
 from halo.studies.conflicts.coverage_document import CoverageDocument
@@ -57,49 +64,53 @@ def opening(conflicts: Conflicts) -> str:
     )
 
 
-def states_table(conflicts: Conflicts, names: StateNames, numbers: Sequence[int]) -> Grid:
+def states_table(conflicts: Conflicts, names: StateNames, numbers: Sequence[int]) -> TextGrid:
     """One row for each of these states."""
     classes = ("compulsory", "capacity", "conflict")
     use = ("peak objects", "hot lines", "slots of 90%", "far")
-    return Grid(
+    return TextGrid(
         [
-            Field("state", figures=True),
-            Field("objects allocated by", prose=True),
-            *(Field(name, figures=True) for name in ("size", "accesses", *classes, *use)),
+            TextColumn("state", figures=True),
+            TextColumn("objects allocated by", prose=True),
+            *(TextColumn(name, figures=True) for name in ("size", "accesses", *classes, *use)),
         ],
         [_state_row(number, conflicts.states[number], names[number]) for number in numbers],
         f"States, with misses by class ({len(numbers):,} of {len(conflicts.states):,})",
     )
 
 
-def _state_row(number: int, state: RecordedState, name: StateName) -> Row:
+def _state_row(number: int, state: RecordedState, name: StateName) -> TextRow:
     """Memory outside objects has no lines of objects, and its reuses are not sampled."""
     counts = (state.accesses, state.compulsory, state.capacity, state.conflict)
     peak, lines, far = f"{state.peak:,}", str(state.hot_lines), f"{state.far_share:.0%}"
     if number == OUTSIDE:
         peak = lines = far = ""
     figures = [f"{count:,}" for count in counts]
-    return Row(
+    return TextRow(
         (str(number), name.site, name.size, *figures, peak, lines, str(slots_used(state)), far)
     )
 
 
-def pairs_table(conflicts: Conflicts, names: StateNames, pairs: Sequence[CompetingPair]) -> Grid:
+def pairs_table(
+    conflicts: Conflicts, names: StateNames, pairs: Sequence[CompetingPair]
+) -> TextGrid:
     """One row for each of these pairs."""
 
     def named(number: int) -> str:
         return label(number, names[number])
 
     causes = sum(1 for pair in conflicts.pairs if pair.conflict)
-    return Grid(
+    return TextGrid(
         [
-            Field("first state", prose=True),
-            Field("second state", prose=True),
-            Field("conflict misses", figures=True),
-            Field("lines between uses", figures=True),
+            TextColumn("first state", prose=True),
+            TextColumn("second state", prose=True),
+            TextColumn("conflict misses", figures=True),
+            TextColumn("lines between uses", figures=True),
         ],
         [
-            Row((named(pair.first), named(pair.second), f"{pair.misses:,.0f}", f"{pair.lines:.1f}"))
+            TextRow(
+                (named(pair.first), named(pair.second), f"{pair.misses:,.0f}", f"{pair.lines:.1f}")
+            )
             for pair in pairs
         ],
         "Pairs: conflict misses of the first state that the second causes, and mean lines of the"
@@ -141,13 +152,13 @@ def show_coverage(document: CoverageDocument) -> None:
         )
 
 
-def coverage_table(document: CoverageDocument) -> Grid:
+def coverage_table(document: CoverageDocument) -> TextGrid:
     """One row for each predictor."""
     figures = ("training run", "both", "reference run", "coverage", "allocations")
-    return Grid(
-        [Field("predictor"), *(Field(name, figures=True) for name in figures)],
+    return TextGrid(
+        [TextColumn("predictor"), *(TextColumn(name, figures=True) for name in figures)],
         [
-            Row(
+            TextRow(
                 (
                     found.predictor,
                     f"{found.training:,}",

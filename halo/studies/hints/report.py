@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 
 from halo.base.schema.values import Cell
-from halo.report.bars import Bars, Row, chart
+from halo.report.bars import BarRow, Bars, chart
 from halo.report.blocks import Block, grid
 from halo.report.documents import Document
-from halo.report.findings import Findings
+from halo.report.findings import FindingsBlock
 from halo.studies.hints.document import HintsDocument, TypeHint
 from halo.studies.hints.results import KIND, read_hints
 from halo.studies.hints.table import CUT_SHORT, learnt_sentence, unseen_sentence
@@ -18,12 +18,12 @@ DIGITS = 3
 NOISE = "noise"
 
 
-def hints_findings(document: HintsDocument) -> Findings:
+def hints_findings(document: HintsDocument) -> FindingsBlock:
     """A sentence for each type that was judged, and a part for each that was learnt from."""
     overview: list[list[Cell]] = [
         [one.type, one.objects, one.accesses, one.verdict or one.why] for one in document.types
     ]
-    return Findings(
+    return FindingsBlock(
         title="Hints for an allocator",
         program=document.program,
         command=shlex.join([document.program, *document.arguments]),
@@ -66,7 +66,7 @@ def _block(one: TypeHint) -> Block:
 def _chart(one: TypeHint) -> Bars:
     ranked = sorted(one.features, key=lambda it: -it.gini)[:MAX_FEATURES]
     rows = [
-        Row(
+        BarRow(
             it.name,
             f"{it.gini:.3f}{'' if it.at_birth or it.group == NOISE else ' not known at birth'}",
             "best" if it.at_birth else "other",

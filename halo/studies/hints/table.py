@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.base.console.terminal import (
+    TextColumn,
+    TextGrid,
+    TextRow,
+    make_console,
+    show_grid,
+    show_prose,
+)
 from halo.studies.hints.document import HintAccuracy, HintPrediction, HintsDocument, TypeHint
 
 MAX_FEATURES = 8
@@ -29,41 +36,41 @@ def show_hints(found: HintsDocument) -> None:
         show_prose(console, CUT_SHORT)
 
 
-def overview(found: HintsDocument) -> Grid:
+def overview(found: HintsDocument) -> TextGrid:
     """One row for each type."""
-    return Grid(
+    return TextGrid(
         [
-            Field("type"),
-            Field("objects", figures=True),
-            Field("accesses", figures=True),
-            Field("verdict"),
+            TextColumn("type"),
+            TextColumn("objects", figures=True),
+            TextColumn("accesses", figures=True),
+            TextColumn("verdict"),
         ],
         [
-            Row((one.type, f"{one.objects:,}", f"{one.accesses:,}", one.verdict or one.why))
+            TextRow((one.type, f"{one.objects:,}", f"{one.accesses:,}", one.verdict or one.why))
             for one in found.types
         ],
         "Types, the most accessed first",
     )
 
 
-def features_table(one: TypeHint) -> Grid:
+def features_table(one: TypeHint) -> TextGrid:
     """The most important features, and the noise column."""
     shown = [
         feature
         for place, feature in enumerate(one.features)
         if place < MAX_FEATURES or feature.group == "noise"
     ]
-    return Grid(
+    return TextGrid(
         [
-            Field("feature"),
-            Field("group"),
-            Field("known at birth"),
-            Field("permutation", figures=True),
-            Field("gini", figures=True),
-            Field("coverage", figures=True),
+            TextColumn("feature"),
+            TextColumn("group"),
+            TextColumn("known at birth"),
+            TextColumn("permutation", figures=True),
+            TextColumn("gini", figures=True),
+            TextColumn("coverage", figures=True),
         ],
         [
-            Row(
+            TextRow(
                 (
                     feature.name,
                     feature.group,

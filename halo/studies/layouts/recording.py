@@ -14,7 +14,7 @@ from halo.binary.elf.image import ElfImage
 from halo.binary.elf.symbols import code_of_function
 from halo.binary.process.target import Target
 from halo.record.parts import MAX_OBJECT, Limits, Recording
-from halo.record.producer import Job, Producer
+from halo.record.producer import Producer, RecordingJob
 from halo.record.profile import Profile, merge_parts
 from halo.record.progress import ProgressLines
 from halo.record.run import record
@@ -62,7 +62,9 @@ def record_objects(
     limits = Limits(run.max_object, {OBJECTS.name: 1, "phase": run.phase})
     trace = folder / OBJECTS.file
     follow = ProgressLines(folder / "progress").tick
-    recording = record(engine, settings, Job(target, run.arguments, limits), folder, follow)
+    recording = record(
+        engine, settings, RecordingJob(target, run.arguments, limits), folder, follow
+    )
     if not recording.parts or not trace.is_file():
         raise RecordingFailed(
             f"{target.name} ended without an object trace; check that it runs to its end, and the"

@@ -6,10 +6,10 @@ import shlex
 from pathlib import Path
 
 from halo.base.schema.values import Cell
-from halo.report.bars import Bars, Row, chart
+from halo.report.bars import BarRow, Bars, chart
 from halo.report.blocks import Block, Grid, grid
 from halo.report.documents import Document
-from halo.report.findings import Findings
+from halo.report.findings import FindingsBlock
 from halo.report.numbers import ratio
 from halo.studies.layouts.document import LayoutDocument, Replayed
 from halo.studies.layouts.orders import KIND, read_layouts
@@ -26,11 +26,11 @@ def read_judged(path: Path) -> LayoutDocument:
     return document
 
 
-def layout_findings(document: LayoutDocument) -> Findings:
+def layout_findings(document: LayoutDocument) -> FindingsBlock:
     """The verdict, the orders as bars, and all packings as a table."""
     replayed = document.replayed
     phase = f" (phase {document.phase})" if document.phase else ""
-    return Findings(
+    return FindingsBlock(
         title=f"Other orders of objects{phase}",
         program=document.program,
         command=shlex.join([document.program, *document.arguments]),
@@ -51,7 +51,7 @@ def _chart(replayed: Replayed) -> Bars:
         if one.packing in (PACKING, recorded.packing):
             value = ratio(one.cycles, recorded.cycles)
             kind = "best" if value < 1 else "loss" if value > 1 else "other"
-            rows.append(Row(one.order, f"{value:.2f}", kind, value, value, value))
+            rows.append(BarRow(one.order, f"{value:.2f}", kind, value, value, value))
     return chart("modelled cycles of misses, recorded layout = 1", rows)
 
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.base.console.terminal import (
+    TextColumn,
+    TextGrid,
+    TextRow,
+    make_console,
+    show_grid,
+    show_prose,
+)
 from halo.studies.layouts.document import Replayed, ReplayedLayout
 from halo.studies.layouts.verdict import Verdict
 
@@ -29,7 +36,7 @@ def show_layouts(replayed: Replayed, verdict: Verdict) -> None:
     show_prose(console, verdict.sentence)
 
 
-def show_contexts(table: Grid) -> None:
+def show_contexts(table: TextGrid) -> None:
     """Prints to stdout, behind the verdict."""
     show_grid(make_console(), table)
 
@@ -46,27 +53,27 @@ def opening(replayed: Replayed) -> str:
     )
 
 
-def layouts_table(replayed: Replayed) -> Grid:
+def layouts_table(replayed: Replayed) -> TextGrid:
     """One row for each layout: modelled cycles and misses, relative to those recorded."""
     recorded = replayed.replays[0]
     part = f" of {recorded.accesses:,} accesses in the phase" if replayed.phase else ""
     levels = list(recorded.misses)
-    return Grid(
+    return TextGrid(
         [
-            Field("order"),
-            Field("packing"),
-            Field("cycles", figures=True),
-            *(Field(level, figures=True) for level in levels),
+            TextColumn("order"),
+            TextColumn("packing"),
+            TextColumn("cycles", figures=True),
+            *(TextColumn(level, figures=True) for level in levels),
         ],
         [_row(one, recorded) for one in replayed.replays],
         f"Modelled cycles and misses{part}, relative to the recorded layout",
     )
 
 
-def _row(one: ReplayedLayout, recorded: ReplayedLayout) -> Row:
+def _row(one: ReplayedLayout, recorded: ReplayedLayout) -> TextRow:
     figures = [_relative(one.cycles, recorded.cycles)]
     figures += [_relative(count, recorded.misses[level]) for level, count in one.misses.items()]
-    return Row((one.order, one.packing, *figures))
+    return TextRow((one.order, one.packing, *figures))
 
 
 def _relative(count: int, recorded: int) -> str:

@@ -15,7 +15,7 @@ from halo.base.settings import read_settings
 from halo.plan.layout import MAX_OBJECT_LIMIT, MAX_RING, MIN_RING
 from halo.plan.model import Spans
 from halo.plan.options import option
-from halo.plan.strategies.base import Candidate, Prospect, Strategy, Subject, clause
+from halo.plan.strategies.base import ProposedGroup, Prospect, Strategy, StrategyInput, clause
 from halo.record.profile import OBJECT_TRACE, ObjectTrace, Profile
 from halo.record.simulation import machine_text
 from halo.studies.pollution.locality.document import ContextLocality, Locality
@@ -38,7 +38,7 @@ class Options:
     watched: bool = option(True, "give spans to contexts that do not pollute, too, for the watch")
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """One group for each context with objects above 64 KiB, those with most misses first.
 
     Groups of polluting contexts are confined. `BadInput` if the profile has no object trace.
@@ -57,10 +57,10 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
         spans = Spans(ring, pollutes, _density(context))
         groups.append((context.misses if context else 0, at, spans, _reason(context, pollutes)))
     groups.sort(key=lambda it: (-it[0], it[1]))
-    return [Candidate([at], reason, spans=spans) for _, at, spans, reason in groups]
+    return [ProposedGroup([at], reason, spans=spans) for _, at, spans, reason in groups]
 
 
-def prospect(subject: Subject) -> Prospect:
+def prospect(subject: StrategyInput) -> Prospect:
     """By the verdict of `halo locality`, without a replay if no context has large objects.
 
     `BadInput` if the profile has no object trace.
@@ -88,7 +88,7 @@ def _recorded(profile: Profile) -> ObjectTrace:
     return trace
 
 
-def _large(subject: Subject, trace: ObjectTrace) -> list[tuple[int, int]]:
+def _large(subject: StrategyInput, trace: ObjectTrace) -> list[tuple[int, int]]:
     """Contexts with objects that may have spans, and their numbers in the trace."""
     contexts = subject.profile.contexts
     return [

@@ -5,16 +5,16 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from halo.base.schema.document import Kind, load
+from halo.base.schema.document import DocumentKind, load
 from halo.base.schema.values import Cell
-from halo.report.bars import Bars, Row, chart
+from halo.report.bars import BarRow, Bars, chart
 from halo.report.blocks import Block, grid
 from halo.report.documents import Document
-from halo.report.findings import Findings
+from halo.report.findings import FindingsBlock
 from halo.report.numbers import ratio
 from halo.studies.search.document import FORMAT, VERSION, PredictionDocument
 
-KIND = Kind(
+KIND = DocumentKind(
     FORMAT,
     VERSION,
     PredictionDocument,
@@ -35,7 +35,7 @@ def read_predictions(path: Path) -> PredictionDocument:
     return document
 
 
-def prediction_findings(document: PredictionDocument) -> Findings:
+def prediction_findings(document: PredictionDocument) -> FindingsBlock:
     """The plan with the fewest modelled cycles, the plans as bars, and misses as a table."""
     without = document.without
     levels = list(without.misses)
@@ -49,7 +49,7 @@ def prediction_findings(document: PredictionDocument) -> Findings:
         for name, one in document.plans.items()
     ]
     best, found = min(document.plans.items(), key=lambda it: it[1].cycles)
-    return Findings(
+    return FindingsBlock(
         title="Predicted misses under plans",
         program=document.program,
         command=shlex.join([document.program, *document.arguments]),
@@ -76,7 +76,7 @@ def _chart(document: PredictionDocument) -> Bars:
     for name, one in document.plans.items():
         value = ratio(one.cycles, document.without.cycles)
         kind = "best" if value < 1 else "loss" if value > 1 else "other"
-        rows.append(Row(Path(name).name, f"{value:.2f}", kind, value, value, value))
+        rows.append(BarRow(Path(name).name, f"{value:.2f}", kind, value, value, value))
     return chart("modelled cycles of misses, no plan = 1", rows)
 
 

@@ -11,7 +11,7 @@ from halo.base.settings import read_settings
 from halo.plan.builder import largest_grouped
 from halo.plan.options import option
 from halo.plan.strategies import halo, hot_cold, size_affinity
-from halo.plan.strategies.base import Candidate, Prospect, Strategy, Subject
+from halo.plan.strategies.base import ProposedGroup, Prospect, Strategy, StrategyInput
 from halo.record.profile import OBJECT_TRACE, ObjectTrace
 from halo.studies.search.bar import progress_bar
 from halo.studies.search.cost import modelled_cost
@@ -42,7 +42,7 @@ class Options:
     )
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """The groups of the grouping of that rank; none if no grouping has a lower cost.
 
     `BadInput` if the profile has no object trace.
@@ -55,10 +55,10 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
     chosen = better[options.rank - 1]
     saved = 1 - chosen.cost / max(1, without)
     reason = f"search: {saved:.1%} fewer modelled cycles of misses and allocations"
-    return [Candidate(it.contexts, reason, it.layout) for it in chosen.draft.groups]
+    return [ProposedGroup(it.contexts, reason, it.layout) for it in chosen.draft.groups]
 
 
-def prospect(subject: Subject) -> Prospect:
+def prospect(subject: StrategyInput) -> Prospect:
     """By the modelled cycles that the groups of other strategies save, from which a search starts.
 
     `BadInput` if the profile has no object trace.
@@ -75,7 +75,7 @@ def prospect(subject: Subject) -> Prospect:
     return Prospect(True, what)
 
 
-def _input_of(subject: Subject) -> _Input:
+def _input_of(subject: StrategyInput) -> _Input:
     trace = OBJECT_TRACE.of(subject.profile)
     if trace is None:
         raise BadInput(
@@ -89,7 +89,7 @@ def _input_of(subject: Subject) -> _Input:
 class _Input:
     """What a search depends on; equal inputs have equal results."""
 
-    subject: Subject
+    subject: StrategyInput
     trace: ObjectTrace
 
     def __hash__(self) -> int:
@@ -172,13 +172,13 @@ def _models(given: _Input) -> tuple[Placer, Walks]:
     return Placer(profile, min(largest, largest_grouped(profile))), Walks.of(profile)
 
 
-def _hottest(subject: Subject) -> list[int]:
+def _hottest(subject: StrategyInput) -> list[int]:
     contexts = subject.profile.contexts
     eligible = [at for at in subject.eligible() if contexts[at].accesses]
     return sorted(eligible, key=lambda at: (-contexts[at].accesses, at))[:_HOTTEST]
 
 
-def _seeds(subject: Subject) -> Iterator[Draft]:
+def _seeds(subject: StrategyInput) -> Iterator[Draft]:
     """No groups; and the groupings of other strategies, in all layouts.
 
     Their first groups, if there are more than a plan of the search has.

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.base.console.terminal import (
+    TextColumn,
+    TextGrid,
+    TextRow,
+    make_console,
+    show_grid,
+    show_prose,
+)
 from halo.studies.search.document import LoadedTrace, Predicted
 
 
@@ -16,13 +23,13 @@ def show_predictions(
     show_prose(console, f"{trace.kept:,} of {trace.accesses:,} accesses are replayed.")
     show_grid(
         console,
-        Grid(
+        TextGrid(
             [
-                Field("plan"),
-                Field("cycles", figures=True),
-                *(Field(level, figures=True) for level in without.misses),
-                Field("grouped", figures=True),
-                Field("pages, MB", figures=True),
+                TextColumn("plan"),
+                TextColumn("cycles", figures=True),
+                *(TextColumn(level, figures=True) for level in without.misses),
+                TextColumn("grouped", figures=True),
+                TextColumn("pages, MB", figures=True),
             ],
             [_row(name, trace, one, without) for name, one in plans.items()],
             "Modelled cycles and misses, relative to those without a plan",
@@ -30,10 +37,10 @@ def show_predictions(
     )
 
 
-def _row(name: str, trace: LoadedTrace, one: Predicted, without: Predicted) -> Row:
+def _row(name: str, trace: LoadedTrace, one: Predicted, without: Predicted) -> TextRow:
     figures = [_relative(one.cycles, without.cycles)]
     figures += [_relative(count, without.misses[level]) for level, count in one.misses.items()]
-    return Row(
+    return TextRow(
         (name, *figures, _relative(one.grouped, trace.objects), f"{one.peak_bytes / 1e6:.1f}")
     )
 

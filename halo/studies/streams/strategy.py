@@ -14,7 +14,7 @@ from math import sqrt
 
 from halo.base.errors import BadInput
 from halo.plan.options import option
-from halo.plan.strategies.base import Candidate, Strategy, Subject
+from halo.plan.strategies.base import ProposedGroup, Strategy, StrategyInput
 from halo.record.profile import HOT_STREAMS, CoAllocationSet
 
 
@@ -23,7 +23,7 @@ class Options:
     max_groups: int = option(256, "maximum number of groups", 1, 4096)
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """A group for each chosen set: all contexts whose innermost frame is one of its sites.
 
     Raises `BadInput` if the profile was recorded without hot data streams.
@@ -36,7 +36,7 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
     for context in range(len(profile.contexts)):
         contexts_of[next(profile.stack(context), -1)].append(context)
     return [
-        Candidate(
+        ProposedGroup(
             [context for site in chosen.sites for context in contexts_of[site]],
             f"{chosen.streams} hot data streams of {len(chosen.sites)} call sites would touch"
             f" {chosen.saved} cache lines less",

@@ -14,7 +14,7 @@ from halo.binary.process.native_tool import output_for_trace
 from halo.binary.process.target import Target
 from halo.record.listener import listening
 from halo.record.parts import Limits
-from halo.record.producer import Command, Job, PlainProducer
+from halo.record.producer import CommandLine, PlainProducer, RecordingJob
 from halo.studies.tracing.reader import check_reader, check_there
 
 
@@ -32,7 +32,7 @@ class LlvmProducer(PlainProducer):
         check_reader(settings)
 
     @contextmanager
-    def session(self, settings: Settings, job: Job, folder: Path) -> Iterator[Command]:
+    def session(self, settings: Settings, job: RecordingJob, folder: Path) -> Iterator[CommandLine]:
         from halo.studies.tracing.run import VARIABLE, check_instrumented
 
         check_instrumented(job.target)
@@ -42,7 +42,7 @@ class LlvmProducer(PlainProducer):
         with listening(command, settings.environment):
             environment = {**settings.environment, VARIABLE: f"socket:{socket}"}
             arguments = [job.target.name, *job.arguments]
-            yield Command(job.target.path, arguments, environment)
+            yield CommandLine(job.target.path, arguments, environment)
 
     def nothing(self, target: Target) -> str:
         return f"check that {target.name} was built with halo-cc or halo-c++ (docs/tracing.md)"

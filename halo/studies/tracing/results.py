@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halo.base.schema.document import Damaged, Kind, convert, load, parse
+from halo.base.schema.document import Damaged, DocumentKind, convert, load, parse
 from halo.base.schema.values import Cell, Number
 from halo.studies.tracing.document import COMPLETE, FORMAT, VERSION, Analysis, Rows, Table
 
-ANALYSIS = Kind(
+ANALYSIS = DocumentKind(
     FORMAT,
     VERSION,
     Analysis,

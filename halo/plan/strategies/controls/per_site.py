@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halo.plan.options import option
-from halo.plan.strategies.base import Candidate, Strategy, Subject
+from halo.plan.strategies.base import ProposedGroup, Strategy, StrategyInput
 from halo.record.profile import Profile
 
 
@@ -17,7 +17,7 @@ class Options:
     max_groups: int = option(256, "maximum number of groups, of the hottest sites", 1, 4096)
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """The hot contexts grouped by their innermost frame, the caller of malloc; hottest first."""
     profile = subject.profile
     sites: defaultdict[int, list[int]] = defaultdict(list)
@@ -27,7 +27,7 @@ def group(subject: Subject, options: Options) -> list[Candidate]:
         sites.items(), key=lambda item: -sum(profile.contexts[at].accesses for at in item[1])
     )
     return [
-        Candidate(contexts, f"allocated at {_name(profile, frame)}")
+        ProposedGroup(contexts, f"allocated at {_name(profile, frame)}")
         for frame, contexts in ranked[: options.max_groups]
     ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from halo.plan.options import option
-from halo.plan.strategies.base import Candidate, Strategy, Subject
+from halo.plan.strategies.base import ProposedGroup, Strategy, StrategyInput
 
 
 @dataclass(frozen=True)
@@ -16,11 +16,11 @@ class Options:
     pools: int = option(4, "number of pools (HALO, figure 15: four)", 1, 4096)
 
 
-def group(subject: Subject, options: Options) -> list[Candidate]:
+def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
     """`pools` groups without contexts; no group if no context may be grouped."""
     if not subject.eligible():
         return []
-    return [Candidate((), f"one of {options.pools} pools, drawn at random")] * options.pools
+    return [ProposedGroup((), f"one of {options.pools} pools, drawn at random")] * options.pools
 
 
 STRATEGY = Strategy(

@@ -16,7 +16,7 @@ from halo.record.profile.checks import Checks
 from halo.record.profile.sections.section import Part, Section
 
 
-class Raw(Struct, frozen=True):
+class RawSweep(Struct, frozen=True):
     """The sweep as a profile has it: docs/profile-format.md."""
 
     line: Count
@@ -33,7 +33,7 @@ class CacheSweepSection(Section[CacheSweep]):
 
     def read(self, checks: Checks, contexts: int, frames: int) -> CacheSweep:
         try:
-            raw = convert(checks.document[self.key], Raw, self.key)
+            raw = convert(checks.document[self.key], RawSweep, self.key)
         except Damaged as error:
             checks.bad(str(error))
         caches = tuple(SweptCache(*row) for row in raw.caches)

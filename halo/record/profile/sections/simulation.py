@@ -33,7 +33,7 @@ class RawClasses(Struct, frozen=True):
     outside: ClassRow
 
 
-class Raw(Struct, frozen=True):
+class RawSimulation(Struct, frozen=True):
     """The simulation as a profile has it: docs/profile-format.md."""
 
     machine: SimulatedMachine
@@ -164,7 +164,7 @@ def _merged_hot_lines(parts: Sequence[Simulation]) -> HotLines | None:
 
 def _parsed(document: Any, contexts: int, frames: int) -> Simulation:
     """The simulation in a profile with these numbers of contexts and frames; raises `Damaged`."""
-    raw = convert(document, Raw, "simulation")
+    raw = convert(document, RawSimulation, "simulation")
     levels = len(raw.machine.levels)
     if len(raw.contexts) != contexts:
         raise Damaged("the simulation's contexts are not those of the profile")
@@ -193,7 +193,7 @@ def _parsed(document: Any, contexts: int, frames: int) -> Simulation:
     )
 
 
-def _parsed_classes(raw: Raw, classes: RawClasses) -> Classes:
+def _parsed_classes(raw: RawSimulation, classes: RawClasses) -> Classes:
     """Checks that each list of classes adds up to the misses of the first cache."""
     if len(classes.contexts) != len(raw.contexts):
         raise Damaged("the simulation's classes are not those of its contexts")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from halo.base.errors import BadInput
 from halo.base.schema.aged import Aged
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.comparison import FASTEST
 from halo.report.results import Measurement, read_measurements
 from halo.report.results.aged_metrics import (
@@ -35,7 +35,7 @@ class Heaps:
         return self.measurement.program
 
 
-def read_heaps(paths: Sequence[Path], metric: Metric, options: Options) -> list[Heaps]:
+def read_heaps(paths: Sequence[Path], metric: Metric, options: FigureOptions) -> list[Heaps]:
     """The heaps of each file; `BadInput` if one has no aged heaps, or their litter differs."""
     measurements = read_measurements(paths)
     _check_alike(measurements)
@@ -84,7 +84,7 @@ def _seed(seed: int | None) -> str:
     return "another seed in each run" if seed is None else f"seed {seed}"
 
 
-def _heaps(measurement: Measurement, metric: Metric, options: Options) -> Heaps:
+def _heaps(measurement: Measurement, metric: Metric, options: FigureOptions) -> Heaps:
     aged = aged_of(measurement)
     baseline = _baseline(measurement, aged, options.baseline)
     wanted = options.configs or _in_order(aged)

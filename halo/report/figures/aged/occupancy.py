@@ -20,8 +20,8 @@ from halo.report.figures.aged.heaps import (
 )
 from halo.report.figures.aged.looks import Look, looks_of
 from halo.report.figures.aged.occupancy_lines import draw_lines
-from halo.report.figures.aged.split_bars import Stack, draw_split, rows_of, stacks_of
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.aged.split_bars import BarStack, draw_split, rows_of, stacks_of
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.style import canvas, footnote, save
 from halo.report.results.aged_metrics import aged_simulated, own_allocator
 from halo.report.results.metrics import Metric, axis_title, parse_metric
@@ -39,7 +39,7 @@ LEGEND_COLUMNS = 4
 HANDLE, LETTER = 0.6, 0.073
 """Inches of a legend's line and of a letter."""
 
-Part = tuple[Heaps, Mapping[str, Sequence[Stack]]]
+Part = tuple[Heaps, Mapping[str, Sequence[BarStack]]]
 """A program and the stacked bars of its configurations."""
 
 
@@ -49,7 +49,7 @@ class OccupancyFigure:
     endings = IMAGES
     accepts = ("metric", "configurations", "baseline")
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         metric = parse_metric(options.metric or METRIC)
         all_heaps = read_heaps(paths, metric, options)
         looks = looks_of(all_heaps)

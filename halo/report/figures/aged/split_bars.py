@@ -26,7 +26,7 @@ BAR = 0.72
 
 
 @dataclass(frozen=True)
-class Stack:
+class BarStack:
     """The median of a level in its parts; `inside` is None if the parts are unknown."""
 
     place: int
@@ -34,7 +34,7 @@ class Stack:
     inside: float | None
 
 
-def stacks_of(heaps: Heaps) -> dict[str, list[Stack]]:
+def stacks_of(heaps: Heaps) -> dict[str, list[BarStack]]:
     """Stacks by label, of configurations with known parts at some level.
 
     Parts are shares of the plotted median, in its unit.
@@ -46,7 +46,7 @@ def stacks_of(heaps: Heaps) -> dict[str, list[Stack]]:
             if value is not None:
                 split = level.split.get(series.label)
                 inside = value.value * split.inside if split else None
-                stacks.append(Stack(place, value.value, inside))
+                stacks.append(BarStack(place, value.value, inside))
         if any(stack.inside is not None for stack in stacks):
             found[series.label] = stacks
     return found
@@ -60,7 +60,7 @@ def rows_of(panels: int) -> int:
 def draw_split(
     drawing: SubFigure,
     heaps: Heaps,
-    stacks: Mapping[str, Sequence[Stack]],
+    stacks: Mapping[str, Sequence[BarStack]],
     axis: str,
     looks: Mapping[str, Look],
 ) -> None:
@@ -88,7 +88,7 @@ def draw_split(
     )
 
 
-def _draw_panel(axes: Axes, stacks: Sequence[Stack], colour: str) -> None:
+def _draw_panel(axes: Axes, stacks: Sequence[BarStack], colour: str) -> None:
     style_axes(axes)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]))
     for stack in stacks:

@@ -9,7 +9,7 @@ from typing import Any
 from halo.base.schema.aged import AgedLevel
 from halo.measure.statistics import summarize
 from halo.report.figures.aged.heaps import Heaps, read_heaps
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.drawing.table_files import TABLES, Table
 from halo.report.results.aged_metrics import AgedSeries
 from halo.report.results.metrics import Metric, Value, values_in
@@ -24,7 +24,7 @@ class AgedFigure:
     endings = TABLES
     accepts = ("configurations", "baseline")
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         all_heaps = read_heaps(paths, TIME, options)
         levels = {level.occupancy: level for heaps in all_heaps for level in heaps.aged.levels}
         columns = [None, *sorted((o for o in levels if o is not None), reverse=True)]

@@ -12,7 +12,7 @@ GAP = 0.6
 """The gap between two groups, in widths of a context."""
 
 
-class Place(NamedTuple):
+class CirclePlace(NamedTuple):
     """A context's angle in radians, and its point on the circle of radius 1."""
 
     angle: float
@@ -28,7 +28,7 @@ def ordered(graph: Graph) -> list[Node]:
     )
 
 
-def arrange(graph: Graph) -> dict[int, Place]:
+def arrange(graph: Graph) -> dict[int, CirclePlace]:
     """The place of each context by id, clockwise from the top."""
     nodes = ordered(graph)
     breaks = sum(one.group != other.group for one, other in pairwise(nodes))
@@ -38,7 +38,7 @@ def arrange(graph: Graph) -> dict[int, Place]:
         if number:
             at += 1 if nodes[number - 1].group == node.group else 1 + GAP
         angle = pi / 2 - 2 * pi * at / around
-        places[node.context] = Place(angle, cos(angle), sin(angle))
+        places[node.context] = CirclePlace(angle, cos(angle), sin(angle))
     return places
 
 
@@ -47,7 +47,7 @@ def thickness(weight: int, graph: Graph, thickest: float) -> float:
     return thickest * weight / max([w for *_, w in graph.edges] + [n.loop for n in graph.nodes])
 
 
-def bend(one: Place, other: Place) -> tuple[float, float]:
+def bend(one: CirclePlace, other: CirclePlace) -> tuple[float, float]:
     """The control point of the curve between two contexts: the farther apart, the more inwards."""
     apart = min(1.0, hypot(one.x - other.x, one.y - other.y) / 1.2)
     kept = (1 - 0.75 * apart) / 2

@@ -21,7 +21,7 @@ ROW = 2.2
 
 
 @dataclass(frozen=True)
-class Group:
+class BarGroup:
     """One program: the label under its bars, and a value for each configuration."""
 
     name: str
@@ -35,7 +35,7 @@ class Chart:
     title: str
     axis: str
     configs: Sequence[str]
-    groups: Sequence[Group]
+    groups: Sequence[BarGroup]
     note: str
     neutral: float = 0.0
 
@@ -71,7 +71,7 @@ def draw_bars(chart: Chart, ending: str) -> bytes:
         return save(drawing, ending)
 
 
-def _draw_row(axes: Axes, chart: Chart, groups: Sequence[Group], slot: float) -> None:
+def _draw_row(axes: Axes, chart: Chart, groups: Sequence[BarGroup], slot: float) -> None:
     style_axes(axes)
     middle = (len(chart.configs) - 1) / 2
     for number, config in enumerate(chart.configs):

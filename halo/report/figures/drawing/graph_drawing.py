@@ -10,7 +10,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Curve
 
 from halo.record.profile.site_labels import ARROW
-from halo.report.figures.drawing.arrangement import Place, arrange, bend, thickness
+from halo.report.figures.drawing.arrangement import CirclePlace, arrange, bend, thickness
 from halo.report.figures.drawing.style import INK, canvas, footnote, group_colour, save, text_on
 from halo.report.results.graph import Graph, Node
 
@@ -68,13 +68,13 @@ def _lines(label: str) -> str:
     return "\n".join(s if len(s) <= LONGEST_LINE else f"{s[: LONGEST_LINE - 1]}…" for s in sites)
 
 
-def _curve(one: Place, other: Place, colour: str, width: float) -> PathPatch:
+def _curve(one: CirclePlace, other: CirclePlace, colour: str, width: float) -> PathPatch:
     points = [(one.x, one.y), bend(one, other), (other.x, other.y)]
     path = Curve(points, [Curve.MOVETO, Curve.CURVE3, Curve.CURVE3])
     return PathPatch(path, fill=False, edgecolor=colour, linewidth=width, alpha=0.6, zorder=1)
 
 
-def _draw_node(axes: Axes, node: Node, place: Place, size: float, ring: float) -> None:
+def _draw_node(axes: Axes, node: Node, place: CirclePlace, size: float, ring: float) -> None:
     axes.scatter(
         [place.x],
         [place.y],
@@ -98,7 +98,7 @@ def _draw_node(axes: Axes, node: Node, place: Place, size: float, ring: float) -
         )
 
 
-def _draw_label(axes: Axes, text: str, place: Place, distance: float) -> None:
+def _draw_label(axes: Axes, text: str, place: CirclePlace, distance: float) -> None:
     left = cos(place.angle) < 0
     axes.text(
         distance * cos(place.angle),

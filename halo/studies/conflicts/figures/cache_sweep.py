@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter
 
 from halo.base.errors import BadInput
 from halo.base.schema.simulation import CacheSweep, SweptCache
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.panels import finish_panels
 from halo.report.figures.drawing.style import COLOURS, INK, canvas, footnote, save, style_axes
 from halo.report.figures.drawing.table_files import TABLES, Table
@@ -57,7 +57,7 @@ class CacheSweepFigure:
     endings = (*IMAGES, *TABLES)
     accepts = ()
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         found = [_swept(run) for run in read_heap_simulations(paths)]
         if len({tuple((it.bytes, it.ways) for it in one.sweep.caches) for one in found}) > 1:
             raise BadInput("The results are of sweeps over different caches; simulate them alike.")

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from halo.base.errors import BadInput
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.style import (
     COLOURS,
     GREY,
@@ -41,7 +41,7 @@ class ConflictsFigure:
     endings = (*IMAGES, *TABLES)
     accepts = ("configurations",)
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         found = read_layouts(paths, options.configs)
         return _table(found, ending) if ending in TABLES else _image(found, ending)
 

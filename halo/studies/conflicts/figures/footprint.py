@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.drawing.table_files import TABLES, Table
 from halo.report.results.simulations import read_heap_simulations
 
@@ -20,7 +20,7 @@ class FootprintFigure:
     endings = TABLES
     accepts = ()
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         rows = [(run.program, run.heap) for run in read_heap_simulations(paths)]
         cells = [
             [

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from halo.report.figures.base import IMAGES, Options
-from halo.report.figures.drawing.bar_chart import Chart, Group, draw_bars
+from halo.report.figures.base import IMAGES, FigureOptions
+from halo.report.figures.drawing.bar_chart import BarGroup, Chart, draw_bars
 from halo.report.figures.drawing.table_files import TABLES, Table
 from halo.report.results.metrics import Value
 from halo.report.results.simulations import HeapSimulation, read_heap_simulations
@@ -39,13 +39,13 @@ class HeapMissesFigure:
     endings = (*IMAGES, *TABLES)
     accepts = ()
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         runs = read_heap_simulations(paths)
         rows = [shares_of(run) for run in runs]
         if ending in TABLES:
             records = [asdict(row) for row in rows]
             return Table(TITLES, [row.cells() for row in rows], records).to_file(ending)
-        groups = [Group(row.program, (_exact(row.accesses), _exact(row.misses))) for row in rows]
+        groups = [BarGroup(row.program, (_exact(row.accesses), _exact(row.misses))) for row in rows]
         cache = runs[0].document.machine.caches[0]
         note = (
             f"{cache.name} of {cache.sets} sets x {cache.ways} ways, lines of"

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from halo.base.errors import BadInput
 from halo.record.profile.sections.conflicts import SLOTS
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.panels import finish_panels
 from halo.report.figures.drawing.style import COLOURS, GREY, INK, canvas, footnote, save, style_axes
 from halo.studies.layouts.results import Layouts, read_layouts
@@ -29,7 +29,7 @@ class SetsFigure:
     endings = IMAGES
     accepts = ("configurations",)
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         found = read_layouts(paths, options.configs)
         names = list(found[0].runs)
         if any(list(one.runs) != names for one in found):

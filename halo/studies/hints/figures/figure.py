@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.table_files import TABLES, Table
 from halo.studies.hints.results import LearntType, read_learnt
 
@@ -29,7 +29,7 @@ class LearntFigure:
     endings: Sequence[str] = (*IMAGES, *TABLES)
     accepts: Sequence[str] = ("top",)
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         found = read_learnt(paths)
         if ending in TABLES:
             return self.table(found).to_file(ending)

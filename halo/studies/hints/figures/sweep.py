@@ -11,7 +11,7 @@ from typing import Literal
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.style import COLOURS, INK, canvas, footnote, save, style_axes
 from halo.report.figures.drawing.table_files import TABLES, Table
 from halo.studies.hints.figures.sweep_results import CYCLES, TIME, Sweep, read_sweeps, traversals
@@ -33,7 +33,7 @@ class TidySweepFigure:
     endings = (*IMAGES, *TABLES)
     accepts = ()
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         found = read_sweeps(paths)
         return _table(found).to_file(ending) if ending in TABLES else _draw(found, ending)
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halo.base.errors import BadInput
-from halo.base.schema.document import Kind, load
+from halo.base.schema.document import DocumentKind, load
 from halo.studies.hints.sweep_document import FORMAT, VERSION, SweepDocument, SweptTraversal
 
-KIND = Kind(
+KIND = DocumentKind(
     FORMAT,
     VERSION,
     SweepDocument,

@@ -11,7 +11,7 @@ import networkx
 import numpy as np
 
 from halo.base.errors import BadInput
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.style import canvas, footnote, group_colour, save
 
 MAX_OBJECTS = 500
@@ -29,7 +29,7 @@ class ObjectGraphFigure:
     endings = IMAGES
     accepts = ()
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         if len(paths) != 1:
             raise BadInput("The figure object-graph is of one graph; give one GraphML file.")
         return draw_objects(read_objects(paths[0]), ending)

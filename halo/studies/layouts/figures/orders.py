@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from halo.report.figures.base import IMAGES, Options
-from halo.report.figures.drawing.bar_chart import Chart, Group, draw_bars
+from halo.report.figures.base import IMAGES, FigureOptions
+from halo.report.figures.drawing.bar_chart import BarGroup, Chart, draw_bars
 from halo.report.figures.drawing.table_files import TABLES, Table
 from halo.report.results.metrics import Value
 from halo.studies.layouts.orders import ReplayedProgram, read_replayed
@@ -20,7 +20,7 @@ class OrdersFigure:
     endings = (*IMAGES, *TABLES)
     accepts = ("configurations",)
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         found = read_replayed(paths)
         orders = options.configs or DEFAULT
         return _table(found, orders, ending) if ending in TABLES else _bars(found, orders, ending)
@@ -34,7 +34,7 @@ def _label(one: ReplayedProgram, order: str, orders: Sequence[str]) -> str:
 
 def _bars(found: Sequence[ReplayedProgram], orders: Sequence[str], ending: str) -> bytes:
     groups = [
-        Group(
+        BarGroup(
             _label(one, order, orders),
             [Value(ratio, ratio, ratio) for ratio in one.relative(order).values()],
         )

@@ -14,7 +14,7 @@ from halo.base.files.atomic import move_file
 from halo.base.settings import Settings
 from halo.binary.process.foreground import Ending
 from halo.record.parts import MAX_TRACED, Limits, workspace
-from halo.record.producer import Job, Producer
+from halo.record.producer import Producer, RecordingJob
 from halo.record.progress import ProgressLines, read_progress
 from halo.record.run import record
 from halo.record.sink_options import OBJECTS
@@ -84,7 +84,7 @@ class StreamMaker:
     def _record(self, member: Member, folder: Path) -> Path:
         """The object trace of the program's first process."""
         limits = Limits(MAX_TRACED, {OBJECTS.name: 1})
-        job = Job(member.target, list(member.arguments), limits)
+        job = RecordingJob(member.target, list(member.arguments), limits)
         environment = {**self._settings.environment, **dict(member.environment)}
         settings = replace(self._settings, environment=environment)
         limiter = _Limiter(folder / "progress", member.limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid
+from halo.base.console.terminal import TextColumn, TextGrid, TextRow, make_console, show_grid
 from halo.studies.pollution.corun.document import CorunDocument, CorunProgram, Mix
 from halo.studies.pollution.corun.speedups import OPEN, Summary, middle, summarise
 
@@ -22,14 +22,14 @@ def show_corun(document: CorunDocument) -> None:
         show_grid(console, summary_table(summarise(mixed)))
 
 
-def programs_table(document: CorunDocument) -> Grid:
+def programs_table(document: CorunDocument) -> TextGrid:
     """One row for each program: how it suffers if its objects are confined."""
     names = ("requests", "missed", "per 1000 cycles", "slowdown", "exact", "online", "learnt")
-    return Grid(
+    return TextGrid(
         [
-            Field("program"),
-            *(Field(name, figures=True) for name in names),
-            Field("category"),
+            TextColumn("program"),
+            *(TextColumn(name, figures=True) for name in names),
+            TextColumn("category"),
         ],
         [_program_row(one) for one in document.programs],
         f"{document.machine}: {document.colours} colours, confined objects in those from"
@@ -37,8 +37,8 @@ def programs_table(document: CorunDocument) -> Grid:
     )
 
 
-def _program_row(one: CorunProgram) -> Row:
-    return Row(
+def _program_row(one: CorunProgram) -> TextRow:
+    return TextRow(
         (
             one.name if one.complete else f"{one.name} (cut)",
             f"{one.requests:,}",
@@ -53,7 +53,7 @@ def _program_row(one: CorunProgram) -> Row:
     )
 
 
-def mixes_table(mixes: Sequence[Mix], everything: Sequence[Mix]) -> Grid:
+def mixes_table(mixes: Sequence[Mix], everything: Sequence[Mix]) -> TextGrid:
     """One row for each program of each mix, compared with all objects open.
 
     `everything` has these mixes, and each with all objects open.
@@ -68,30 +68,34 @@ def mixes_table(mixes: Sequence[Mix], everything: Sequence[Mix]) -> Grid:
             misses = sum(one.misses) / max(sum(before[mix.name].programs[at].misses), 1) - 1
             last = at == len(mix.programs) - 1
             figures = (f"{middle(one):.3f}", spread, f"{misses:+.1%}", f"{missed:.1%}")
-            rows.append(Row((*start, one.name, one.role, *figures), last=last))
-    return Grid(
+            rows.append(TextRow((*start, one.name, one.role, *figures), last=last))
+    return TextGrid(
         [
-            Field("mix"),
-            Field("classes"),
-            Field("program"),
-            Field("role"),
-            Field("speed-up", figures=True),
-            Field("of the seeds", figures=True),
-            Field("misses", figures=True),
-            Field("missed", figures=True),
+            TextColumn("mix"),
+            TextColumn("classes"),
+            TextColumn("program"),
+            TextColumn("role"),
+            TextColumn("speed-up", figures=True),
+            TextColumn("of the seeds", figures=True),
+            TextColumn("misses", figures=True),
+            TextColumn("missed", figures=True),
         ],
         rows,
         "Speed-up over all objects open: median of the seeds, and their range; misses: change",
     )
 
 
-def summary_table(summaries: Sequence[Summary]) -> Grid:
+def summary_table(summaries: Sequence[Summary]) -> TextGrid:
     """One row for each kind of mix and of classes."""
     names = ("mixes", "victims", "best", "worst victim", "worst polluter", "least", "most")
-    return Grid(
-        [Field("kind"), Field("classes"), *(Field(name, figures=True) for name in names)],
+    return TextGrid(
         [
-            Row(
+            TextColumn("kind"),
+            TextColumn("classes"),
+            *(TextColumn(name, figures=True) for name in names),
+        ],
+        [
+            TextRow(
                 (
                     one.kind,
                     one.classes,

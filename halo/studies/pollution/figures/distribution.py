@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halo.base.errors import BadInput
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.style import COLOURS, canvas, footnote, save, style_axes
 from halo.report.figures.drawing.table_files import TABLES, Table
 from halo.studies.pollution.locality.document import Locality
@@ -54,7 +54,7 @@ class DistributionFigure:
     def summary(self) -> str:
         return self.what.summary
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         read = read_localities(paths)
         found = [(one, self.what.points(one.found)) for one in read]
         drawn = [(one, points) for one, points in found if points]

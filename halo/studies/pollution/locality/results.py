@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halo.base.errors import BadInput
-from halo.base.schema.document import Kind, load
+from halo.base.schema.document import DocumentKind, load
 from halo.studies.pollution.locality.document import FORMAT, VERSION, Locality, LocalityDocument
 
-KIND = Kind(
+KIND = DocumentKind(
     FORMAT,
     VERSION,
     LocalityDocument,

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.base.console.terminal import (
+    TextColumn,
+    TextGrid,
+    TextRow,
+    make_console,
+    show_grid,
+    show_prose,
+)
 from halo.studies.pollution.locality.document import ContextLocality, Locality
 from halo.studies.pollution.locality.verdict import Verdict
 
@@ -71,21 +78,21 @@ def watched(found: Locality) -> str:
     )
 
 
-def polluters_table(verdict: Verdict) -> Grid:
+def polluters_table(verdict: Verdict) -> TextGrid:
     """The polluting contexts, those with most misses first."""
     named = any(one.name for _, one in verdict.polluting)
-    return Grid(
+    return TextGrid(
         [
-            Field("context"),
-            Field("objects", figures=True),
-            Field("MiB allocated", figures=True),
-            Field("MiB at the peak", figures=True),
-            Field("miss rate", figures=True),
-            Field("of all misses", figures=True),
-            *([Field("allocated by")] if named else []),
+            TextColumn("context"),
+            TextColumn("objects", figures=True),
+            TextColumn("MiB allocated", figures=True),
+            TextColumn("MiB at the peak", figures=True),
+            TextColumn("miss rate", figures=True),
+            TextColumn("of all misses", figures=True),
+            *([TextColumn("allocated by")] if named else []),
         ],
         [
-            Row((*_figures(number, one, verdict.found.misses), *([one.name] if named else [])))
+            TextRow((*_figures(number, one, verdict.found.misses), *([one.name] if named else [])))
             for number, one in verdict.polluting[:MAX_ROWS]
         ],
         "Contexts that pollute, those with most misses first"

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from halo.base.console.terminal import Field, Grid, Row, make_console, show_grid, show_prose
+from halo.base.console.terminal import (
+    TextColumn,
+    TextGrid,
+    TextRow,
+    make_console,
+    show_grid,
+    show_prose,
+)
 from halo.studies.tracing.analyses.analysis import Analysis, Table, Value
 from halo.studies.tracing.analyses.runner import Answer
 
@@ -22,13 +29,13 @@ def title_of(analysis: Analysis, answer: Answer) -> str:
     return f"{analysis.name} of {answer.about.program}, {answer.about.events:,} events"
 
 
-def grid_of(table: Table, title: str) -> Grid:
+def grid_of(table: Table, title: str) -> TextGrid:
     """The table as a grid: integers right-aligned with commas; names may break between words."""
     fields = [
-        Field(name, figures=(figures := _is_figures(table, at)), prose=not figures)
+        TextColumn(name, figures=(figures := _is_figures(table, at)), prose=not figures)
         for at, name in enumerate(table.columns)
     ]
-    return Grid(fields, [Row([_text(value) for value in row]) for row in table.rows], title)
+    return TextGrid(fields, [TextRow([_text(value) for value in row]) for row in table.rows], title)
 
 
 def _is_figures(table: Table, at: int) -> bool:

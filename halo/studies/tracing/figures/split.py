@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from halo.base.errors import BadInput
-from halo.report.figures.base import IMAGES, Options
+from halo.report.figures.base import IMAGES, FigureOptions
 from halo.report.figures.drawing.style import canvas, footnote, save, style_horizontal
 from halo.studies.tracing.results import AnalysisResult, read_analysis
 from halo.studies.tracing.split import ClassWeights, FieldWeight, split_classes_of
@@ -32,7 +32,7 @@ class SplitFigure:
     endings = IMAGES
     accepts = ("top",)
 
-    def make(self, paths: Sequence[Path], options: Options, ending: str) -> bytes:
+    def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         if len(paths) != 1:
             raise BadInput(
                 "The figure split is of one trace; give one JSON file of halo trace split."

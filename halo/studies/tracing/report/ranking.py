@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halo.base.schema.values import Cell
-from halo.report.bars import Bars, Row, chart
+from halo.report.bars import BarRow, Bars, chart
 from halo.report.blocks import Block, grid
 from halo.report.numbers import number, share
 from halo.studies.tracing.results import AnalysisResult
@@ -62,7 +62,7 @@ def _chart(result: AnalysisResult) -> Bars | None:
 
 def _bars(words: str, rows: Sequence[dict[str, Cell]], values: Sequence[float]) -> Bars:
     bars = [
-        Row(place_of(row), number(value), "halo", value, value, value)
+        BarRow(place_of(row), number(value), "halo", value, value, value)
         for row, value in zip(rows, values, strict=True)
     ]
     return chart(f"{words}; the first {len(bars)} rows", bars)

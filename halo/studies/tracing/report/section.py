@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from halo.report.blocks import Block, grid
 from halo.report.documents import Document
-from halo.report.findings import Findings
+from halo.report.findings import FindingsBlock
 from halo.studies.tracing.report.ranking import offender_blocks
 from halo.studies.tracing.report.shared_lines import sharing_blocks
 from halo.studies.tracing.report.split import split_blocks
@@ -25,12 +25,12 @@ BLOCKS: Mapping[str, Callable[[AnalysisResult], list[Block]]] = {
 }
 
 
-def analysis_findings(result: AnalysisResult) -> Findings:
+def analysis_findings(result: AnalysisResult) -> FindingsBlock:
     """The section; an unknown analysis is a table. Raises `BadInput` if a part is damaged."""
     blocks = BLOCKS.get(result.document.analysis, _table)
     if result.document.analysis == "split" and not has_classes(result):
         blocks = _table
-    return Findings(
+    return FindingsBlock(
         title=TITLES.get(result.document.analysis, result.document.analysis),
         program=result.document.program,
         command=result.command,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from halo.report.bars import Bars, Row, chart
+from halo.report.bars import BarRow, Bars, chart
 from halo.report.blocks import Block, grid
 from halo.report.numbers import number
 from halo.studies.tracing.report.ranking import place_of, with_place
@@ -53,7 +53,7 @@ def _block(line: SharedLine) -> Block:
 
 def _transfers(lines: Sequence[SharedLine]) -> Bars:
     bars = [
-        Row(
+        BarRow(
             place_of(dict(line.places[0])),
             f"{number(line.line.transfers)} {'true' if line.truly else 'false'} sharing",
             "loss" if line.truly else "best",
@@ -69,7 +69,7 @@ def _transfers(lines: Sequence[SharedLine]) -> Bars:
 def _threads(line: SharedLine) -> Bars | None:
     ranked = sorted(line.by_thread.items(), key=lambda item: (-item[1], item[0]))
     bars = [
-        Row(f"thread {thread}", number(count), "halo", count, count, count)
+        BarRow(f"thread {thread}", number(count), "halo", count, count, count)
         for thread, count in ranked[:MAX_THREADS]
     ]
     left = len(ranked) - len(bars)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from halo.report.bars import Bars, Row, chart
+from halo.report.bars import BarRow, Bars, chart
 from halo.report.blocks import Block, grid
 from halo.report.numbers import number
 from halo.studies.tracing.results import AnalysisResult
@@ -45,7 +45,7 @@ def _fields_chart(weights: ClassWeights) -> Bars | None:
     for field in shown:
         share = 100 * field.accesses / total
         text = f"{number(field.accesses)} {_part(field)}".strip()
-        bars.append(Row(field.name, text, _part(field) or "unmarked", share, share, share))
+        bars.append(BarRow(field.name, text, _part(field) or "unmarked", share, share, share))
     return chart("accesses to the field, per cent of the class's", bars)
 
 

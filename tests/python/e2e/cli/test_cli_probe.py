@@ -8,23 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from halo.measure.probe import RANDOM, SINGLE, Answer
+from halo.measure.probe import RANDOM, SINGLE, ProbeAnswer
 from support.command import BUILD, compile_c, halo
 
 
 def test_a_bundled_workload_is_probed(tmp_path: Path) -> None:
     command = [str(BUILD / "bench" / "scene"), "20000", "10", "1"]
     outcome = halo("probe", "--seconds", "5", "--json", "probe.json", "--", *command, cwd=tmp_path)
-    assert outcome.status in {answer.value for answer in Answer}, outcome.stderr
+    assert outcome.status in {answer.value for answer in ProbeAnswer}, outcome.stderr
     summary = json.loads((tmp_path / "probe.json").read_text())
     assert summary["program"] == "scene"
-    assert Answer[summary["answer"].upper().replace("-", "_")].value == outcome.status
+    assert ProbeAnswer[summary["answer"].upper().replace("-", "_")].value == outcome.status
     assert set(summary["allocators"]) == {"glibc", "jemalloc", "mimalloc", "tcmalloc"}
     assert set(summary["rounds"]) == {summary["best_baseline"], RANDOM, SINGLE}
     assert all(7 <= found["trials"] <= 51 for found in summary["rounds"].values())
     *_, sentence, step = outcome.stdout.splitlines()
     assert "scene" in sentence and "placement-sensitive" in sentence
-    short = outcome.status == Answer.CANNOT_TELL.value and "LARGER-ARGS" in step
+    short = outcome.status == ProbeAnswer.CANNOT_TELL.value and "LARGER-ARGS" in step
     assert step.startswith("Next: ") and shlex.join(command[: 1 if short else 4]) in step
     assert sorted(path.name for path in tmp_path.iterdir()) == ["probe.json"]
 
@@ -55,11 +55,11 @@ def test_a_program_that_follows_pointers_cares(tmp_path: Path) -> None:
     """It may not be told in eight seconds; the next step is then a longer probe."""
     compile_c(LISTS, tmp_path / "lists")
     outcome = halo("probe", "--seconds", "8", "--", "./lists", cwd=tmp_path)
-    if outcome.status == Answer.CANNOT_TELL.value:
+    if outcome.status == ProbeAnswer.CANNOT_TELL.value:
         assert "It is not decided whether lists is placement-sensitive" in outcome.stdout
         assert "halo probe --seconds 32 -- ./lists" in outcome.stdout
         return
-    assert outcome.status == Answer.CARES.value, outcome.stdout
+    assert outcome.status == ProbeAnswer.CARES.value, outcome.stdout
     assert "halo run -- ./lists -- ./lists" in outcome.stdout
 
 
@@ -74,14 +74,14 @@ def test_a_program_that_computes_does_not_care(tmp_path: Path) -> None:
     """
     compile_c(source, tmp_path / "computes")
     outcome = halo("probe", "--seconds", "8", "--", "./computes", cwd=tmp_path)
-    assert outcome.status != Answer.CARES.value, outcome.stdout
+    assert outcome.status != ProbeAnswer.CARES.value, outcome.stdout
 
 
 @pytest.mark.parametrize("work", ["", "for (volatile long i = 0; i < 60000000; ++i);"])
 def test_a_program_that_does_not_allocate_is_named(tmp_path: Path, work: str) -> None:
     compile_c(f"int main(void) {{ {work} return 0; }}", tmp_path / "idle")
     outcome = halo("probe", "--seconds", "60", "--", "./idle", cwd=tmp_path)
-    assert outcome.status == Answer.DOES_NOT_CARE.value, outcome.stdout
+    assert outcome.status == ProbeAnswer.DOES_NOT_CARE.value, outcome.stdout
     assert "it allocates no objects of up to 4096 bytes" in outcome.stdout
     assert outcome.stdout.endswith("Next: ./idle\n")
 
@@ -116,7 +116,7 @@ def test_objects_of_a_child_are_not_overlooked(end: str, tmp_path: Path) -> None
     compile_c(source, tmp_path / "parent")
     command = ["probe", "--seconds", "1", "--json", "probe.json", "--", "./parent"]
     outcome = halo(*command, cwd=tmp_path)
-    assert outcome.status in {answer.value for answer in Answer}, outcome.stderr
+    assert outcome.status in {answer.value for answer in ProbeAnswer}, outcome.stderr
     assert "bytes" not in outcome.stdout
     assert json.loads((tmp_path / "probe.json").read_text())["small_bytes"] is None
 
@@ -131,7 +131,7 @@ def test_a_short_program_is_named(tmp_path: Path) -> None:
     assert "too short to measure" in outcome.stdout
     _, sentence, step = outcome.stdout.rsplit("\n", 3)[:3]
     assert "--seconds" not in step
-    is_unknown = outcome.status == Answer.CANNOT_TELL.value
+    is_unknown = outcome.status == ProbeAnswer.CANNOT_TELL.value
     assert is_unknown == ("mostly the start of the process" in sentence)
     assert is_unknown == step.endswith("LARGER-ARGS")
 

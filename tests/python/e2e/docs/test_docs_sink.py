@@ -12,7 +12,7 @@ import pytest
 from halo.base.settings import Settings, read_settings
 from halo.binary.process.target import Target
 from halo.record.parts import Limits, workspace
-from halo.record.producer import Job
+from halo.record.producer import RecordingJob
 from halo.record.profile import merge, merge_parts, read_profile, reader, write_profile, writer
 from halo.record.profile.sections.counts import Counts
 from halo.record.profile.sections.registry import SECTIONS
@@ -94,7 +94,7 @@ def test_the_documented_sink_is_compiled_and_records(
     settings = build_with_sink(read_settings(), tmp_path / "build")
     program = compile_c(ACCESSES, tmp_path / "program")
     with workspace() as folder:
-        job = Job(Target(program, str(program)), [], Limits(exact=True))
+        job = RecordingJob(Target(program, str(program)), [], Limits(exact=True))
         recording = record(ValgrindProducer(), settings, job, folder, lambda: None)
         profile = merge_parts(recording.parts * 2, program)
     write_profile(profile, tmp_path / "profile")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from evaluation_data import unpack
 
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.registry import find_figure
 from support.command import REPOSITORY
 
@@ -33,7 +33,7 @@ def test_pages_have_the_tables_that_scripts_write(table: str) -> None:
 def test_the_answers_are_those_of_the_results_that_were_kept(tmp_path: Path) -> None:
     kept = sorted(unpack(DATA / "answers.parquet", tmp_path))
     assert len(kept) > 20
-    table = find_figure("answers").make(kept, Options(), "md").decode()
+    table = find_figure("answers").make(kept, FigureOptions(), "md").decode()
     assert (PAGES / "answers.md").read_text() == table
 
 

@@ -14,7 +14,7 @@ import pytest
 from halo.measure.runs.launcher import Failure, Launcher, Run, Streams
 from halo.measure.services.service import Ready, Service, parse_load, parse_ready
 from halo.measure.services.service_trial import LoadTooLong, Seconds, ServiceTrial
-from halo.record.producer import Command
+from halo.record.producer import CommandLine
 from support.services import LOAD, compile_ledger, free_port, living, script
 
 Trial = Callable[..., Run]
@@ -46,7 +46,7 @@ def trial(ledger: Path, tmp_path: Path, port: int) -> Iterator[Trial]:
     ) -> Run:
         service = Service(parse_load(load.replace("PORT", str(port))), ready, stop)
         words = ["ledger", str(port), *([mode] if mode else [])]
-        command = Command(ledger, words, environment)
+        command = CommandLine(ledger, words, environment)
         streams = Streams(Path(os.devnull), tmp_path / "stdout", tmp_path / "stderr")
         whole = ServiceTrial(service, dict(os.environ), seconds, allowed)
         with Launcher() as launcher:
@@ -91,7 +91,7 @@ def test_a_start_that_computes_does_not_make_processor_time_the_clock(
     service = Service(
         parse_load(str(script(tmp_path / "load", "sleep 0.1"))), parse_ready(f"file:{sign}")
     )
-    command = Command(
+    command = CommandLine(
         Path("/bin/sh"), ["sh", "-c", f"{loop}; >{sign}; while :; do sleep 0.01; done"], {}
     )
     streams = Streams(Path(os.devnull), tmp_path / "stdout", tmp_path / "stderr")

@@ -20,7 +20,7 @@ from halo.binary.process.target import Target
 from halo.measure.runs import laboratory as laboratory_module
 from halo.measure.runs.job import Configuration, Job
 from halo.measure.runs.laboratory import Laboratory
-from halo.measure.runs.rounds import Step, interleave
+from halo.measure.runs.rounds import RunProgress, interleave
 from halo.plan import PlanGroup, write_plan
 from halo.plan.layout import REUSE_NEWEST_FIRST
 from halo.plan.random_pools import drawing_plan
@@ -63,7 +63,7 @@ def test_a_round_in_slices_reports_each_run_as_if_it_were_alone(
 ) -> None:
     assert why_not(laboratory, busy) == ""
     alone = laboratory.measure(busy, config("glibc"))
-    steps: list[Step] = []
+    steps: list[RunProgress] = []
     configs = [config("one"), config("two", WORK="2"), config("three")]
     found = interleave(laboratory, busy, configs, 2, steps.append, warm_up=0)
     assert {label: len(trials) for label, trials in found.items()} == {

@@ -17,7 +17,7 @@ from halo.base.schema.trial import Trial
 from halo.binary.process.allocators import Allocator
 from halo.measure.candidates import Candidate, PlanVariant
 from halo.measure.findings import Findings
-from halo.measure.racing.verdict import Verdict
+from halo.measure.racing.verdict import RaceVerdict
 from halo.measure.results import raw_results
 from support.samples.findings import MACHINE
 
@@ -69,7 +69,7 @@ def field_findings(kept: str = "fast") -> Findings:
         second: trials(1.0, ANSWER[:4]),
     }
     label = f"{kept} over {OVER}"
-    findings.verdict = Verdict(label, label, 7)
+    findings.verdict = RaceVerdict(label, label, 7)
     findings.reference = {
         "glibc": trials(2.0, ANSWER),
         "mimalloc": trials(1.6, ANSWER),

@@ -13,7 +13,7 @@ from halo.binary.process.allocators import Allocator
 from halo.measure.candidates import Candidate, PlanVariant
 from halo.measure.findings import Findings
 from halo.measure.racing.gains import HALO
-from halo.measure.racing.verdict import Verdict
+from halo.measure.racing.verdict import RaceVerdict
 
 GLIBC = Allocator("glibc", None)
 JEMALLOC = Allocator("jemalloc", Path("/lib/libjemalloc.so.2"))
@@ -45,7 +45,7 @@ def measured(
     labels = [candidate.label for candidate in findings.candidates]
     raced = [times(1.0), *plans.values()]
     findings.race = {label: list(found) for label, found in zip(labels, raced, strict=True)}
-    findings.verdict = Verdict(kept, kept, 11)
+    findings.verdict = RaceVerdict(kept, kept, 11)
     findings.reference = {"glibc": times(1.0), "jemalloc": times(1.3), HALO: times(1.0)}
     findings.reference.update(reference or {})
     return findings
@@ -64,7 +64,7 @@ def complete(halo_time: float, kept: str = "halo over jemalloc") -> Findings:
         Candidate(PlanVariant("halo", "halo"), jemalloc, Path("/r/halo.plan")),
     ]
     findings.race = {"none over jemalloc": eleven(0.2), "halo over jemalloc": eleven(0.1)}
-    findings.verdict = Verdict(kept, kept, 11)
+    findings.verdict = RaceVerdict(kept, kept, 11)
     findings.record = RecordCost(2.0, 0.2, True, 10.0)
     findings.reference = {
         "glibc": eleven(3.0),

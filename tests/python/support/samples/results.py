@@ -19,7 +19,7 @@ from halo.base.schema.trial import Pool, Runtime, Trial
 from halo.binary.process.allocators import Allocator
 from halo.measure.candidates import Candidate, PlanVariant
 from halo.measure.findings import Findings
-from halo.measure.racing.verdict import Verdict
+from halo.measure.racing.verdict import RaceVerdict
 from halo.measure.results import raw_results
 from halo.measure.runs.machine import describe_machine
 from support.command import compile_c, halo
@@ -56,7 +56,7 @@ def document(
         Candidate(PlanVariant(kept, kept), jemalloc, plan),
     ]
     label = f"{kept} over jemalloc"
-    findings.verdict = Verdict(label, label, 11)
+    findings.verdict = RaceVerdict(label, label, 11)
     findings.record = RecordCost(2.0, 0.2, True, 10.0)
     findings.reference = {name: [_sample(time, {}) for time in t] for name, t in times.items()}
     if "halo" in times:

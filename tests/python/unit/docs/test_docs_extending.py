@@ -12,7 +12,7 @@ import pytest
 from halo.base.console.outcome import status_of
 from halo.base.settings import read_settings
 from halo.record.profile import write_profile
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.studies.tracing.analyses import Request, open_folder, run_analysis
 from support.command import REPOSITORY
 from support.samples.plan import Sample
@@ -51,7 +51,7 @@ def test_the_documented_command_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_the_documented_figure_is_drawn(tmp_path: Path) -> None:
     figure = example("A figure").MemoryFigure()
     results = save(document(), tmp_path / "results")
-    drawn = figure.make([results], Options(), "svg").decode()
+    drawn = figure.make([results], FigureOptions(), "svg").decode()
     assert ">Peak memory<" in drawn and ">halo<" in drawn
 
 

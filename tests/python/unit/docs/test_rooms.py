@@ -58,6 +58,25 @@ def test_python_rooms_import_only_rooms_below_them(room: str) -> None:
     assert [(path, name) for path, name in imported(HALO / room) if name not in below] == []
 
 
+def classes(room: Path) -> Iterator[tuple[str, Path]]:
+    for path in room.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                yield node.name, path
+
+
+def test_a_class_of_the_main_job_has_a_name_of_its_own() -> None:
+    """Only the options of strategies are called alike, as each strategy has some."""
+    found: dict[str, set[Path]] = {}
+    for room in rooms(HALO):
+        if room != "studies":
+            for name, path in classes(HALO / room):
+                found.setdefault(name, set()).add(path)
+    strategies = found.pop("Options")
+    assert {path.is_relative_to(HALO / "plan" / "strategies") for path in strategies} == {True}
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+
+
 def test_doors_exist() -> None:
     for folder in (SOURCE, HALO):
         page = (folder / "README.md").read_text()

@@ -16,7 +16,14 @@ import pytest
 from halo.base.schema.trial import Trial
 from halo.binary.process.allocators import Allocator
 from halo.binary.process.target import Target
-from halo.measure.checks.check import Answer, Budget, Check, needed_rounds, run_rounds, speedups
+from halo.measure.checks.check import (
+    CheckAnswer,
+    CheckBudget,
+    PlanCheck,
+    needed_rounds,
+    run_rounds,
+    speedups,
+)
 from halo.measure.checks.clock import Clock, chosen_clock, seconds
 from halo.measure.checks.report import next_step
 from halo.measure.checks.sequential import (
@@ -135,7 +142,7 @@ class Machine:
 
 
 def rounds_of(machine: Machine, min_speedup: float, budget: float, warm_up: float) -> Samples:
-    limit = Budget(0.0, budget, warm_up, lambda: machine.now)
+    limit = CheckBudget(0.0, budget, warm_up, lambda: machine.now)
     return run_rounds(machine.run, ("planned", "alone"), limit, min_speedup, Clock.WALL)
 
 
@@ -156,17 +163,17 @@ def test_too_small_a_budget_decides_nothing() -> None:
     assert rounds_of(Machine(4.0, 8.0), 1.05, 11, 12.0) == {"planned": [], "alone": []}
 
 
-def check_of(planned: float, alone: float, rounds: int, min_speedup: float) -> Check:
+def check_of(planned: float, alone: float, rounds: int, min_speedup: float) -> PlanCheck:
     trials, own = ([Trial(it, it, 0.0, 0)] * rounds for it in (planned, alone))
     glibc = Allocator("glibc", None)
-    return Check(glibc, min_speedup, Clock.WALL, trials, own, 50.0, planned + alone)
+    return PlanCheck(glibc, min_speedup, Clock.WALL, trials, own, 50.0, planned + alone)
 
 
 @pytest.mark.parametrize(
     ("alone", "answer"),
-    [(1.3, Answer.HELPS), (1.0, Answer.DOES_NOT_HELP), (1.05, Answer.CANNOT_TELL)],
+    [(1.3, CheckAnswer.HELPS), (1.0, CheckAnswer.DOES_NOT_HELP), (1.05, CheckAnswer.CANNOT_TELL)],
 )
-def test_the_answers(alone: float, answer: Answer) -> None:
+def test_the_answers(alone: float, answer: CheckAnswer) -> None:
     assert check_of(1.0, alone, 10, 1.05).answer is answer
 
 

@@ -12,7 +12,7 @@ import pytest
 from halo.base.errors import UsageError
 from halo.measure.candidates import USUAL, PlanVariant, make_plans
 from halo.measure.deep import choice as module
-from halo.measure.deep.analysis import DeepAnalysis, Needs, limits_for
+from halo.measure.deep.analysis import AnalysisNeeds, DeepAnalysis, limits_for
 from halo.measure.deep.choice import (
     DEEP_ANALYSES,
     VARIANTS,
@@ -25,7 +25,7 @@ from halo.measure.deep.choice import (
     worth_trying,
 )
 from halo.measure.racing.budget import EFFORTS, Effort
-from halo.plan.strategies.base import Prospect, Subject
+from halo.plan.strategies.base import Prospect, StrategyInput
 from halo.record.parts import MAX_OBJECT, MAX_TRACED
 from halo.record.profile import OBJECT_TRACE, ObjectTrace, Profile
 from halo.record.sink_options import OBJECTS
@@ -155,14 +155,14 @@ def profile_with_trace() -> Profile:
 
 def test_what_could_not_matter_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A further analysis is one more entry of the table."""
-    asked: list[Subject] = []
+    asked: list[StrategyInput] = []
 
     def analysis(name: str, found: Prospect) -> DeepAnalysis:
-        def test(subject: Subject) -> Prospect:
+        def test(subject: StrategyInput) -> Prospect:
             asked.append(subject)
             return found
 
-        needs = Needs({OBJECTS.name: 1}, 512)
+        needs = AnalysisNeeds({OBJECTS.name: 1}, 512)
         return DeepAnalysis(name, needs, test, (PlanVariant(name, "search"),))
 
     first = analysis("first", Prospect(False, "0.3% is under 5%"))

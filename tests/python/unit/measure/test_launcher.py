@@ -17,7 +17,7 @@ import pytest
 from halo.base.errors import HaloError
 from halo.measure.runs import launcher as module
 from halo.measure.runs.launcher import SPAWNER, Launcher, Run, Streams
-from halo.record.producer import Command
+from halo.record.producer import CommandLine
 
 SHELL = Path("/bin/sh")
 
@@ -81,7 +81,7 @@ def in_slices(
     for at, script in enumerate(scripts):
         (folder / str(at)).mkdir(exist_ok=True)
         streams = streams_in(folder / str(at))
-        commands.append((Command(SHELL, ("sh", "-c", script), dict(os.environ)), streams))
+        commands.append((CommandLine(SHELL, ("sh", "-c", script), dict(os.environ)), streams))
     return launcher.run_in_slices(commands, [0.02] * len(commands), limit)
 
 

@@ -30,7 +30,7 @@ from halo.measure.inputs.roles import only
 from halo.measure.racing.gains import HALO
 from halo.measure.reporter import Reporter
 from halo.measure.runs.job import Job
-from halo.measure.session import Options, Session
+from halo.measure.session import MeasurementOptions, Session
 from support.samples.findings import GLIBC, JEMALLOC, MACHINE, measured, times
 
 SETTINGS = read_settings()
@@ -163,7 +163,7 @@ def test_an_evaluation_ends_without_the_allocator_that_fails_on_the_reference_in
     monkeypatch.setattr(comparison_module, "record", lambda *_: None)
     monkeypatch.setattr(comparison_module, "_candidates", lambda *_: [])
     findings = Findings("prog", {"reference": ["prog"]}, MACHINE)
-    session = Session(SETTINGS, Options(5, tmp_path, {}), findings, Reporter("prog"))
+    session = Session(SETTINGS, MeasurementOptions(5, tmp_path, {}), findings, Reporter("prog"))
     session.allocators = [GLIBC, JEMALLOC]
     results = compare(session, Comparison(JOB, JOB, simulate=False, distances=(128,)))
     assert findings.kept is not None and findings.kept.allocator == JEMALLOC

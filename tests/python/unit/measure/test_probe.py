@@ -10,7 +10,7 @@ import pytest
 from msgspec import to_builtins
 
 from halo.binary.process.target import Target
-from halo.measure.probe import RANDOM, SINGLE, Answer, Probe, judge, rounds_within
+from halo.measure.probe import RANDOM, SINGLE, Probe, ProbeAnswer, judge, rounds_within
 from halo.measure.probe_report import conclusion, next_step, show_probe, summarize_probe
 from halo.measure.runs.job import Job
 from halo.measure.statistics import Ratio
@@ -22,18 +22,22 @@ JOB = Job(Target(Path("/bin/prog"), "prog"), ("a b",))
 @pytest.mark.parametrize(
     ("between", "changes", "answer"),
     [
-        ((1.05, 1.20), [(1.1, 1.3), (1.0, 1.1)], Answer.CARES),
-        ((0.80, 0.97), [(1.1, 1.3), (1.0, 1.1)], Answer.CARES),
-        ((0.99, 1.01), [(0.8, 0.9), (0.8, 0.9)], Answer.CARES),  # both gain: density
-        ((0.99, 1.01), [(0.99, 1.01), (0.99, 1.01)], Answer.DOES_NOT_CARE),
-        ((0.99, 1.01), [(1.10, 1.20), (1.1, 1.2)], Answer.DOES_NOT_CARE),  # the allocator's price
-        ((0.90, 1.10), [(0.99, 1.01), (1.0, 1.0)], Answer.CANNOT_TELL),
-        ((1.01, 1.03), [(0.99, 1.01), (1.0, 1.0)], Answer.CANNOT_TELL),
-        ((0.99, 1.01), [(0.90, 1.10), (1.0, 1.0)], Answer.CANNOT_TELL),
+        ((1.05, 1.20), [(1.1, 1.3), (1.0, 1.1)], ProbeAnswer.CARES),
+        ((0.80, 0.97), [(1.1, 1.3), (1.0, 1.1)], ProbeAnswer.CARES),
+        ((0.99, 1.01), [(0.8, 0.9), (0.8, 0.9)], ProbeAnswer.CARES),  # both gain: density
+        ((0.99, 1.01), [(0.99, 1.01), (0.99, 1.01)], ProbeAnswer.DOES_NOT_CARE),
+        (
+            (0.99, 1.01),
+            [(1.10, 1.20), (1.1, 1.2)],
+            ProbeAnswer.DOES_NOT_CARE,
+        ),  # the allocator's price
+        ((0.90, 1.10), [(0.99, 1.01), (1.0, 1.0)], ProbeAnswer.CANNOT_TELL),
+        ((1.01, 1.03), [(0.99, 1.01), (1.0, 1.0)], ProbeAnswer.CANNOT_TELL),
+        ((0.99, 1.01), [(0.90, 1.10), (1.0, 1.0)], ProbeAnswer.CANNOT_TELL),
     ],
 )
 def test_the_answer_is_sure_or_not_given(
-    between: tuple[float, float], changes: list[tuple[float, float]], answer: Answer
+    between: tuple[float, float], changes: list[tuple[float, float]], answer: ProbeAnswer
 ) -> None:
     def middle(pair: tuple[float, float]) -> Ratio:
         return Ratio(sum(pair) / 2, *pair)
@@ -72,7 +76,7 @@ def test_without_small_objects_the_times_do_not_matter(
 ) -> None:
     """They differ by the start of the runtime, or by the machine."""
     found = replace(measured(1.0, drawn, 1.0), small_bytes=small)
-    assert found.answer is Answer.DOES_NOT_CARE
+    assert found.answer is ProbeAnswer.DOES_NOT_CARE
     assert conclusion(found, "prog").startswith(f"prog is not placement-sensitive: {words}")
     assert next_step(found, JOB, 60, "halo") == "prog 'a b'"
     assert summarize_probe(found, JOB).small_bytes == small
@@ -86,12 +90,12 @@ def test_objects_that_may_be_on_many_lines_are_measured() -> None:
 def test_a_run_that_is_too_short_needs_no_more_rounds() -> None:
     rounds = {label: samples(0.001, 0.002, 0.003) for label in ("jemalloc", RANDOM, SINGLE)}
     found = replace(measured(1.0, 1.0, 1.0), rounds=rounds, small_bytes=10**6)
-    assert found.answer is Answer.CANNOT_TELL
+    assert found.answer is ProbeAnswer.CANNOT_TELL
     assert "mostly the start of the process" in conclusion(found, "prog")
     assert "of 50 ms at least" in conclusion(found, "prog")
     assert next_step(found, JOB, 60, "halo") == "halo probe -- prog LARGER-ARGS"
     much = replace(measured(1.0, 1.5, 1.0), small_bytes=10**6)
-    assert much.answer is Answer.CARES
+    assert much.answer is ProbeAnswer.CARES
 
 
 def test_the_next_step_has_the_options_of_this_one() -> None:
@@ -111,8 +115,8 @@ def test_times_that_vary_much_show_no_indifference() -> None:
     times = [1 + 0.1 * number for number in range(10)]
     rounds = {label: samples(*times) for label in ("jemalloc", RANDOM, SINGLE)}
     found = Probe(measured(1.0, 1.0, 1.0).best, {}, rounds)
-    assert judge(found.between, found.changes.values()) is Answer.DOES_NOT_CARE
-    assert found.answer is Answer.CANNOT_TELL
+    assert judge(found.between, found.changes.values()) is ProbeAnswer.DOES_NOT_CARE
+    assert found.answer is ProbeAnswer.CANNOT_TELL
     (warning,) = summarize_probe(found, JOB).warnings
     assert "The times vary much" in warning and "1 pool (" in warning
     assert summarize_probe(measured(1.0, 1.5, 1.0), JOB).warnings == ()
@@ -124,11 +128,11 @@ def test_a_gain_that_a_few_rounds_lack_is_not_sure() -> None:
     drawn = fast[:8] + samples(0.17)[:2]
     quiet = measured(1.0, 1.0, 1.0)
     found = Probe(quiet.best, {}, {"jemalloc": own[:10], RANDOM: drawn, SINGLE: drawn})
-    assert judge(found.between, found.changes.values()) is Answer.CARES
-    assert found.answer is Answer.CANNOT_TELL
+    assert judge(found.between, found.changes.values()) is ProbeAnswer.CARES
+    assert found.answer is ProbeAnswer.CANNOT_TELL
     assert "the rounds do not agree" in conclusion(found, "prog")
     sure = {**found.rounds, RANDOM: fast[:10]}
-    assert Probe(quiet.best, {}, sure).answer is Answer.CARES
+    assert Probe(quiet.best, {}, sure).answer is ProbeAnswer.CARES
 
 
 def test_the_summary_has_every_documented_key() -> None:

@@ -20,7 +20,7 @@ from halo.measure.journal import Journal
 from halo.measure.reporter import Reporter
 from halo.measure.runs.failures import Overdue
 from halo.measure.runs.job import Job, Output, digest
-from halo.measure.session import Options, Session
+from halo.measure.session import MeasurementOptions, Session
 from halo.record.parts import Limits
 from halo.record.producer import EngineFailed
 from support.samples.findings import MACHINE
@@ -76,7 +76,9 @@ def recorded(
     empty = Output(0, 0, 0, digest(_empty(folder)), (), 0)
     monkeypatch.setattr(recordings_module, "_output_of", lambda *_: empty)
     findings = Findings("prog", {}, MACHINE)
-    session = Session(read_settings(), Options(0, folder, {}), findings, Reporter("prog"))
+    session = Session(
+        read_settings(), MeasurementOptions(0, folder, {}), findings, Reporter("prog")
+    )
     session.scratch = folder
     return session, tried
 

@@ -22,7 +22,7 @@ from halo.measure.results import summarize_findings
 from halo.measure.run import next_allocators
 from halo.measure.runs.job import Configuration, Job
 from halo.measure.runs.laboratory import COOLDOWN
-from halo.measure.session import Options, Session
+from halo.measure.session import MeasurementOptions, Session
 from halo.measure.stages import Rounds
 from support.samples.findings import MACHINE, STEADY, times
 
@@ -63,7 +63,7 @@ class Tried:
         self.measured: list[Configuration] = []
         findings = Findings("prog", {}, MACHINE)
         findings.training = {name: list(found) for name, found in training.items()}
-        options = Options(0, folder, environment or {}, native=allocators[0])
+        options = MeasurementOptions(0, folder, environment or {}, native=allocators[0])
         self.session = Session(read_settings(), options, findings, Reporter("prog"))
         self.session.allocators = list(allocators)
         factors = dict(times_of or {})

@@ -19,7 +19,7 @@ from halo.measure.inputs.unrecorded import time_allocators
 from halo.measure.reporter import Reporter
 from halo.measure.runs import processor_load
 from halo.measure.runs.job import Job
-from halo.measure.session import Options, Session
+from halo.measure.session import MeasurementOptions, Session
 from support.samples.findings import MACHINE
 
 SETTINGS = read_settings()
@@ -50,7 +50,10 @@ def is_shared(
     monkeypatch.setattr(unrecorded, "measure", measure)
     reach(0.0, 0.0)
     session = Session(
-        SETTINGS, Options(11, folder, {}), Findings("prog", {}, MACHINE), Reporter("prog")
+        SETTINGS,
+        MeasurementOptions(11, folder, {}),
+        Findings("prog", {}, MACHINE),
+        Reporter("prog"),
     )
     with session:
         session.native_seconds[JOB] = 1.0

@@ -12,7 +12,7 @@ from halo.measure.runs.failures import Overdue, ProgramFailed
 from halo.measure.runs.job import Job
 from halo.measure.runs.launcher import Launcher, Run, Streams
 from halo.measure.runs.single_run import TimeLimits, run_job
-from halo.record.producer import Command
+from halo.record.producer import CommandLine
 
 SHELL = Target(Path("/bin/sh"), "sh")
 LIMITS = TimeLimits(30, "of --timeout")
@@ -31,7 +31,7 @@ def job(folder: Path, script: str = "cat input", prepare: str = "", cleanup: str
 def run(folder: Path, one: Job, limits: TimeLimits = LIMITS, **more: str) -> Run:
     streams = Streams(Path(os.devnull), folder / "stdout", folder / "stderr")
     environment = {"PATH": os.environ["PATH"], **more}
-    command = Command(one.target.path, one.command, environment)
+    command = CommandLine(one.target.path, one.command, environment)
     with Launcher() as launcher:
         return run_job(launcher, one, command, streams, environment, limits)
 

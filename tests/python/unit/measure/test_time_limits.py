@@ -15,14 +15,14 @@ from halo.measure.runs.failures import Overdue
 from halo.measure.runs.job import Job
 from halo.measure.runs.launcher import Launcher, Run, Streams
 from halo.measure.runs.single_run import TimeLimits, native_limits, recorded_limits, run_job
-from halo.record.producer import Command
+from halo.record.producer import CommandLine
 
 JOB = Job(Target(Path("/bin/sh"), "sh"), ("-c", "sleep 0.4"))
 
 
 def run(folder: Path, limits: TimeLimits, job: Job = JOB, said: list[str] | None = None) -> Run:
     streams = Streams(Path(os.devnull), folder / "stdout", folder / "stderr")
-    command = Command(job.target.path, job.command, dict(os.environ))
+    command = CommandLine(job.target.path, job.command, dict(os.environ))
     remind = None if said is None else said.append
     with Launcher() as launcher:
         return run_job(launcher, job, command, streams, os.environ, limits, remind)

@@ -14,7 +14,7 @@ from halo.measure.inputs.roles import Inputs
 from halo.measure.reporter import Reporter
 from halo.measure.results import summarize_findings
 from halo.measure.runs.job import Job
-from halo.measure.session import Options, Session
+from halo.measure.session import MeasurementOptions, Session
 from support.samples.findings import complete
 
 MB = 10**6
@@ -75,7 +75,9 @@ def test_the_input_that_was_measured_is_compared_with_the_one_that_was_held_out(
     monkeypatch.setattr(unrecorded, "_run_first", first_runs)
     monkeypatch.setattr(unrecorded, "time_allocators", lambda _, job, __: timed.append(job))
     findings = complete(1.0)
-    session = Session(read_settings(), Options(11, tmp_path, {}), findings, Reporter("prog"))
+    session = Session(
+        read_settings(), MeasurementOptions(11, tmp_path, {}), findings, Reporter("prog")
+    )
     unrecorded.check_and_time(session, inputs)
     assert timed == [inputs.measured] and session.holds_out == inputs.holds_out
     findings.remarks = session.remarks

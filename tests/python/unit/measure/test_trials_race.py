@@ -12,12 +12,12 @@ import pytest
 
 from halo.base.schema.trial import Runtime, Trial
 from halo.measure.racing.clock import deciding_clock, processor, wall
-from halo.measure.racing.field import Field
+from halo.measure.racing.field import Arms
 from halo.measure.racing.final import FEW_COMPARED, run_final
 from halo.measure.racing.heats import HEATS, Heat, Measure
 from halo.measure.racing.race import Pace, pace_for, race, screen_runs
 from halo.measure.racing.sequential import BOUNDS, FIRST_LOOK, LAST_LOOK, LOOKS, Gain, paired_gain
-from halo.measure.racing.verdict import MIN_GAIN, Comparison, judge
+from halo.measure.racing.verdict import MIN_GAIN, RaceComparison, judge
 from halo.measure.runs.rounds import Samples
 from support.samples.noise import Noise, disturbed, quiet
 
@@ -78,13 +78,13 @@ def with_slices(machine: Machine, in_slices: bool = True) -> Measure:
     return measure
 
 
-def kept(measure: Measure, field: Field, rounds: int = LAST_LOOK) -> str:
+def kept(measure: Measure, field: Arms, rounds: int = LAST_LOOK) -> str:
     return race(measure, field, Rounds(rounds)).verdict.kept
 
 
-def field(times: dict[str, float], **more: Sequence[str]) -> Field:
+def field(times: dict[str, float], **more: Sequence[str]) -> Arms:
     controls = [label for label in times if label.startswith("none")]
-    return Field(controls, [label for label in times if label not in controls], **more)  # type: ignore[arg-type]
+    return Arms(controls, [label for label in times if label not in controls], **more)  # type: ignore[arg-type]
 
 
 SPREAD = {"none": 1.0, "a": 0.7, "b": 0.9, "c": 1.2, "d": 1.5, "e": 1.1, "f": 1.3}
@@ -186,7 +186,7 @@ def test_one_finalist_uses_huge_pages_and_the_others_do_not() -> None:
 
 def test_the_twin_of_the_first_plan_enters_the_final() -> None:
     times = {"none over x": 1.0, "none over y": 1.0, "a over x": 0.8, "a over y": 0.7}
-    twins = Field(["none over x", "none over y"], ["a over x"], {"a over x": "a over y"})
+    twins = Arms(["none over x", "none over y"], ["a over x"], {"a over x": "a over y"})
     machine = Machine(times)
     assert kept(machine, twins) == "a over y"
     assert all("a over y" not in labels for labels, heat in machine.heats if not heat.final)
@@ -301,7 +301,7 @@ def test_a_busy_machine_does_not_hide_a_gain_in_processor_time() -> None:
     def busy(time: float, delayed: float) -> Trial:
         return Trial(time + delayed, time, 0.0, 1, main_processor=time, delayed=delayed)
 
-    assert kept(measure, Field(["none"], ["a"])) == "a"
+    assert kept(measure, Arms(["none"], ["a"])) == "a"
 
 
 @pytest.mark.parametrize("mean", [-0.3, -0.02, 0.0, 0.009, 0.02])
@@ -324,7 +324,7 @@ def test_the_rounds_of_the_screen_count_for_who_leaves_the_final() -> None:
             for label in labels
         }
 
-    assert kept(measure, Field(["none"], ["a"])) == "a"
+    assert kept(measure, Arms(["none"], ["a"])) == "a"
 
 
 def test_the_screen_does_not_count_for_huge_pages_as_it_has_no_cool_downs() -> None:
@@ -337,7 +337,7 @@ def test_the_screen_does_not_count_for_huge_pages_as_it_has_no_cool_downs() -> N
             for label in labels
         }
 
-    raced = race(measure, Field(["none"], ["h"], huge_page_users=["h"]), Rounds(LAST_LOOK))
+    raced = race(measure, Arms(["none"], ["h"], huge_page_users=["h"]), Rounds(LAST_LOOK))
     assert raced.verdict.kept == "none"
     assert len(raced.final["h"]) == FEW_COMPARED
 
@@ -351,7 +351,7 @@ def test_rounds_with_cool_downs_do_not_replace_others(
     machine = Machine(times, lambda rng: rng.gauss(1, 0.001), seed=2)
     challengers = ["a", "b", "c"]
     screened = {label: samples([times[label]] * sum(SCREEN)) for label in times}
-    screen = Comparison(screened, ["none"], wall)
+    screen = RaceComparison(screened, ["none"], wall)
     _, verdict = run_final(machine, screen, challengers, 30, huge_page_users)
     assert verdict.rounds == rounds
 
@@ -360,7 +360,7 @@ def test_a_plan_that_the_screen_did_not_measure_stays_for_five_rounds() -> None:
     times = {"none": 1.0, "none over y": 1.0, "a": 0.9, "a over y": 1.3}
     machine = Machine(times)
     twins = {"a": "a over y"}
-    raced = race(machine, Field(["none", "none over y"], ["a"], twins), Rounds(LAST_LOOK))
+    raced = race(machine, Arms(["none", "none over y"], ["a"], twins), Rounds(LAST_LOOK))
     assert raced.verdict.kept == "a"
     assert len(raced.final["a over y"]) == FEW_COMPARED
 
@@ -407,13 +407,13 @@ def test_a_race_is_as_long_as_there_is_time(
     runs: int, screen: tuple[int, int, int], has_final: bool
 ) -> None:
     """Of ten plans over one allocator."""
-    found = pace_for(runs, Field(["none"], [f"c{number}" for number in range(10)]))
+    found = pace_for(runs, Arms(["none"], [f"c{number}" for number in range(10)]))
     assert (found.screen, bool(found.final_runs)) == (screen, has_final)
 
 
 @pytest.mark.parametrize(("runs", "has_final"), [(70, True), (10, False)])
 def test_a_race_in_slices_has_a_short_screen(runs: int, has_final: bool) -> None:
-    plans = Field(["none"], [f"c{number}" for number in range(10)])
+    plans = Arms(["none"], [f"c{number}" for number in range(10)])
     found = pace_for(runs, plans, in_slices=True)
     assert (found.screen, bool(found.final_runs)) == ((1, 1, 0), has_final)
 
@@ -455,7 +455,7 @@ def test_a_race_in_slices_ends_if_all_plans_lose_clearly_to_their_allocator(
     machine = Machine(times, steady)
 
     raced = race(
-        with_slices(machine, in_slices), Field(["none", "other"], ["a", "b"]), Pace((1, 1, 1), 100)
+        with_slices(machine, in_slices), Arms(["none", "other"], ["a", "b"]), Pace((1, 1, 1), 100)
     )
     assert [heat.number for _, heat in machine.heats] == list(range(heats))
     assert (raced.verdict.kept, raced.final) == ("other", {})
@@ -477,7 +477,7 @@ def test_only_near_plans_have_a_second_round_in_slices(
     times = {"none": 1.0, "other": 0.99, "a": leader, **dict(zip("bcde", others, strict=True))}
     machine = Machine(times, steady)
     sliced = with_slices(machine)
-    raced = race(sliced, Field(["none", "other"], list("abcde")), Pace((1, 1, 0)))
+    raced = race(sliced, Arms(["none", "other"], list("abcde")), Pace((1, 1, 0)))
     assert [labels for labels, _ in machine.heats] == heats
     assert raced.verdict.kept == "a" and raced.final == {}
 

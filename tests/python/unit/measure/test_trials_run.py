@@ -29,7 +29,7 @@ from halo.measure.racing.sequential import LOOKS
 from halo.measure.reporter import Reporter
 from halo.measure.runs.job import Configuration, Job
 from halo.measure.runs.laboratory import COOLDOWN
-from halo.measure.session import Options, Session, identities
+from halo.measure.session import MeasurementOptions, Session, identities
 from halo.measure.stages import Rounds
 from halo.plan import Group, Grouping, build_plan, read_plan, write_plan
 from halo.plan.updates import chosen_allocator
@@ -60,7 +60,9 @@ def test_without_a_plan_the_race_chooses_among_the_allocators(
 
     monkeypatch.setattr(run_module, "measure", measure)
     monkeypatch.setattr(run_module, "make_plans", lambda *_: [])
-    session = Session(read_settings(), Options(0, tmp_path, {}), findings, Reporter("prog"))
+    session = Session(
+        read_settings(), MeasurementOptions(0, tmp_path, {}), findings, Reporter("prog")
+    )
     session.allocators = [GLIBC]
     session.native_seconds[JOB] = 1.0
     run_module._race(session, Choice(), JOB, cast(Profile, None))
@@ -165,7 +167,9 @@ def test_the_answer_is_measured_with_what_may_be_used(
         return {config.label: times(1.0)[: rounds.recorded] for config in configs}
 
     monkeypatch.setattr(run_module, "measure", measure)
-    session = Session(read_settings(), Options(7, tmp_path, {}), findings, Reporter("prog"))
+    session = Session(
+        read_settings(), MeasurementOptions(7, tmp_path, {}), findings, Reporter("prog")
+    )
     session.allocators = [GLIBC, JEMALLOC, mimalloc]
     session.settings_tried = [JEMALLOC.under(huge)]
     session.native_seconds[JOB] = 1.0
@@ -176,7 +180,9 @@ def test_the_answer_is_measured_with_what_may_be_used(
 
 def test_the_same_plan_over_a_setting_is_another_configuration(tmp_path: Path) -> None:
     """A continued measurement must not mix their rounds, which have the same label."""
-    session = Session(read_settings(), Options(0, tmp_path, {}), measured({}), Reporter("prog"))
+    session = Session(
+        read_settings(), MeasurementOptions(0, tmp_path, {}), measured({}), Reporter("prog")
+    )
     huge = next(it for it in SETTINGS if (it.kind, it.name) == ("jemalloc", "huge-pages"))
     (tmp_path / "halo.plan").write_bytes(b"plan")
     variant = PlanVariant("halo", "halo")
@@ -191,7 +197,7 @@ def timed_session(folder: Path, findings: Findings, elapsed: float, asked: int =
     """One with a journal, that began that number of seconds ago."""
     now = iter([0.0])
     reporter = Reporter("prog", clock=lambda: next(now, elapsed))
-    session = Session(read_settings(), Options(asked, folder, {}), findings, reporter)
+    session = Session(read_settings(), MeasurementOptions(asked, folder, {}), findings, reporter)
     session.journal = Journal(folder, {})
     return session
 
@@ -255,7 +261,7 @@ def test_rounds_that_take_longer_than_expected_are_fewer(
     findings = measured({})
     findings.training = {"glibc": times(1.0)}
     reporter = Reporter("prog", clock=lambda: now[0])
-    session = Session(read_settings(), Options(0, tmp_path, {}), findings, reporter)
+    session = Session(read_settings(), MeasurementOptions(0, tmp_path, {}), findings, reporter)
     session.journal = Journal(tmp_path, {})
     session.native_seconds[JOB] = 1.0
     now[0] += 100
@@ -325,7 +331,9 @@ def test_the_cool_downs_of_a_race_count_for_its_time(
     findings.training = {"glibc": times(0.01)}
     huge = GLIBC.under(next(it for it in SETTINGS if it.name == "huge-pages"))
     findings.settings = {"glibc": times(0.01), huge.name: times(0.007)}
-    session = Session(read_settings(), Options(asked, tmp_path, {}), findings, Reporter("prog"))
+    session = Session(
+        read_settings(), MeasurementOptions(asked, tmp_path, {}), findings, Reporter("prog")
+    )
     session.allocators, session.settings_tried = [GLIBC], [huge]
     session.native_seconds[JOB] = 0.01
     cooled, rng = 0, random.Random(1)
@@ -359,7 +367,9 @@ def test_a_leader_that_is_kept_without_a_final_is_not_said_to_gain_nothing(
     """There is no time for a final of a long program."""
     findings = Findings("prog", {}, MACHINE)
     findings.training = {"glibc": times(100.0)}
-    session = Session(read_settings(), Options(0, tmp_path, {}), findings, Reporter("prog"))
+    session = Session(
+        read_settings(), MeasurementOptions(0, tmp_path, {}), findings, Reporter("prog")
+    )
     session.allocators = [GLIBC]
     session.native_seconds[JOB] = 100.0
 
@@ -407,7 +417,9 @@ def test_the_race_for_memory_keeps_what_has_the_least_among_the_fastest(
     for objective in Objective:
         findings = Findings("prog", {}, MACHINE, objective=objective)
         findings.training = {"glibc": times(1.0)}
-        session = Session(read_settings(), Options(0, tmp_path, {}), findings, Reporter("prog"))
+        session = Session(
+            read_settings(), MeasurementOptions(0, tmp_path, {}), findings, Reporter("prog")
+        )
         session.allocators = [GLIBC]
         session.native_seconds[JOB] = 1.0
         run_module._race(session, Choice(), JOB, cast(Profile, None))
@@ -420,7 +432,7 @@ def test_only_an_effort_that_records_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effort: str
 ) -> None:
     """Without a recording, the plans are those that need none, and nothing is remarked."""
-    options = Options(0, tmp_path, {}, effort=EFFORTS[effort])
+    options = MeasurementOptions(0, tmp_path, {}, effort=EFFORTS[effort])
     session = Session(read_settings(), options, measured({}), Reporter("prog"))
     profile = cast(Profile, "recorded")
     asked: list[Job] = []

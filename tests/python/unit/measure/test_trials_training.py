@@ -17,7 +17,7 @@ from halo.measure.inputs.training_inputs import judge_on_others, record_inputs
 from halo.measure.placement import Answer, conclude
 from halo.measure.reporter import Reporter
 from halo.measure.runs.job import Configuration, Job
-from halo.measure.session import Options, Session
+from halo.measure.session import MeasurementOptions, Session
 from halo.measure.stages import Rounds
 from halo.record.parts import Limits
 from halo.record.profile import INPUTS, Profile, read_profile
@@ -39,7 +39,7 @@ def job(*arguments: str) -> Job:
 
 
 def session_of(findings: Findings, folder: Path) -> Session:
-    return Session(read_settings(), Options(11, folder, {}), findings, Reporter("prog"))
+    return Session(read_settings(), MeasurementOptions(11, folder, {}), findings, Reporter("prog"))
 
 
 def recorded(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from halo.report import render_report
-from halo.report.bars import Row, chart
+from halo.report.bars import BarRow, chart
 from halo.report.misses import simulated
 from halo.report.repeat_commands import commands
 from halo.report.results import read_measurement, read_measurements
@@ -214,13 +214,13 @@ def test_names_are_escaped(tmp_path: Path) -> None:
 
 def test_axes_hold_what_they_show() -> None:
     found = chart(
-        "t", [Row("a", "", "gain", 1.9, 1.6, 2.2), Row("b", "", "loss", 0.8, 0.7, 0.9)], 1
+        "t", [BarRow("a", "", "gain", 1.9, 1.6, 2.2), BarRow("b", "", "loss", 0.8, 0.7, 0.9)], 1
     )
     assert [tick.text for tick in found.ticks] == ["0.5", "1", "1.5", "2", "2.5"]
     assert found.neutral == 25.0
     assert (found.bars[0].start, found.bars[0].end) == (25.0, 70.0)
     assert (found.bars[1].start, found.bars[1].end) == (15.0, 25.0)
-    equal = chart("t", [Row("a", "", "none", 1, 1, 1)], 1)
+    equal = chart("t", [BarRow("a", "", "none", 1, 1, 1)], 1)
     assert equal.bars[0].start == equal.bars[0].end == 0.0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from halo.base.console.terminal import Field, Grid, Row, show_grid, show_prose
+from halo.base.console.terminal import TextColumn, TextGrid, TextRow, show_grid, show_prose
 from halo.studies.tracing.analyses.split.document import COLD, PADDING, field_rows
 from halo.studies.tracing.analyses.split.findings import findings, reason
 from halo.studies.tracing.analyses.split.layout import per_line
@@ -25,7 +25,7 @@ def show_split(console: Console, result: SplitResult, chosen: Sequence[ClassSpli
         show_prose(console, sentence)
 
 
-def fields_table(found: ClassSplit) -> Grid:
+def fields_table(found: ClassSplit) -> TextGrid:
     """The fields and the padding of a class."""
     declared = found.use.declared
     place = f"{declared.file}:{declared.line}" if declared.file else "place unknown"
@@ -41,25 +41,25 @@ def fields_table(found: ClassSplit) -> Grid:
             "" if padding else f"{share:.1%}",
             part,
         )
-        rows.append(Row(cells, "dim" if part in (COLD, PADDING) else ""))
+        rows.append(TextRow(cells, "dim" if part in (COLD, PADDING) else ""))
     figures = ("offset", "bytes", "accesses", "share")
     names = ("offset", "bytes", "field", "type", "accesses", "share", "part")
-    fields = [Field(name, name in figures, prose=name in ("field", "type")) for name in names]
+    fields = [TextColumn(name, name in figures, prose=name in ("field", "type")) for name in names]
     title = f"{found.label}: {declared.bytes} bytes, {found.use.total:,} accesses, {place}"
-    return Grid(fields, rows, title)
+    return TextGrid(fields, rows, title)
 
 
-def parts_table(found: ClassSplit) -> Grid:
+def parts_table(found: ClassSplit) -> TextGrid:
     """The class before splitting, and its hot part after."""
     assert found.parts is not None
     size, total = found.use.declared.bytes, max(found.use.total, 1)
     hot = found.parts.hot_bytes
     indirect = f"{found.indirect:,} ({found.indirect / total:.1%})"
     names = ("bytes", "in a line", "accesses through the pointer")
-    return Grid(
-        [Field(""), *(Field(name, figures=True) for name in names)],
+    return TextGrid(
+        [TextColumn(""), *(TextColumn(name, figures=True) for name in names)],
         [
-            Row(("before", str(size), f"{per_line(size):.2f}", "0")),
-            Row(("after", str(hot), f"{per_line(hot):.2f}", indirect)),
+            TextRow(("before", str(size), f"{per_line(size):.2f}", "0")),
+            TextRow(("after", str(hot), f"{per_line(hot):.2f}", indirect)),
         ],
     )

@@ -17,7 +17,7 @@ from halo.base.errors import BadInput
 from halo.binary.elf import build_id_of
 from halo.measure.racing.gains import gain_of
 from halo.record.profile import Module, name_frames
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.registry import find_figure
 from halo.report.results import read_measurement
 from halo.report.results.graph import build_graph, source_of_folder
@@ -100,14 +100,14 @@ def test_a_real_speedup_is_that_of_the_summary() -> None:
 def test_a_real_graph_in_every_form(tmp_path: Path) -> None:
     folder = with_kept(tmp_path / "kept", measured_folder(), "halo")
     figure = find_figure("affinity-graph")
-    drawn = words(figure.make([folder], Options(top=5), "svg"))
+    drawn = words(figure.make([folder], FigureOptions(top=5), "svg"))
     assert "Affinity graph of list" in drawn and "push" in drawn
     assert "Groups of the kept plan 'halo'; " in drawn and "to itself; width" in drawn
     plan = [folder / "train.profile", folder / "halo.plan"]
-    found = networkx.read_graphml(io.BytesIO(figure.make(plan, Options(), "graphml")))
+    found = networkx.read_graphml(io.BytesIO(figure.make(plan, FigureOptions(), "graphml")))
     assert found.number_of_edges() > 0
     assert any("push" in data["stack"] for _, data in found.nodes(data=True))
     assert {data["group"] for _, data in found.nodes(data=True)} <= {-1, 0, 1, 2, 3}
-    dot = figure.make(plan, Options(), "dot").decode()
+    dot = figure.make(plan, FigureOptions(), "dot").decode()
     assert dot.startswith('graph "list" {') and re.search(r"\d+ -- \d+ \[weight=\d+", dot)
-    assert figure.make([folder / "train.profile"], Options(), "png").startswith(b"\x89PNG")
+    assert figure.make([folder / "train.profile"], FigureOptions(), "png").startswith(b"\x89PNG")

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from halo.base.schema.doctor import DoctorDocument
-from halo.ship.doctor.check import State
+from halo.ship.doctor.check import CheckState
 from halo.ship.doctor.checks import _counters
 from support.command import compile_c, halo
 
@@ -108,9 +108,9 @@ def test_a_compiler_that_the_user_names_must_be_there(variable: str, name: str) 
     assert f"fix it with: unset {variable}" in outcome.stderr
 
 
-@pytest.mark.parametrize(("exists", "state"), [(True, State.OK), (False, State.INFO)])
+@pytest.mark.parametrize(("exists", "state"), [(True, CheckState.OK), (False, CheckState.INFO)])
 def test_a_machine_without_counters_is_neither_good_nor_bad(
-    exists: bool, state: State, monkeypatch: pytest.MonkeyPatch
+    exists: bool, state: CheckState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unit = "/sys/bus/event_source/devices/cpu"
     real = Path.exists

@@ -13,7 +13,7 @@ import pytest
 from halo.base.settings import read_settings
 from halo.binary.process.target import find_target
 from halo.record.parts import Limits, workspace
-from halo.record.producer import Job
+from halo.record.producer import RecordingJob
 from halo.record.profile import SIMULATION, merge_parts
 from halo.record.registry import find_producer
 from halo.record.run import record
@@ -51,7 +51,7 @@ def test_replaying_the_recorded_addresses_equals_the_simulation(name: str, tmp_p
     arguments = list(PROGRAMS[name])
     limits = Limits(sinks={"machine": "this", OBJECTS.name: 1})
     with workspace() as folder:
-        job = Job(target, arguments, limits)
+        job = RecordingJob(target, arguments, limits)
         recording = record(
             find_producer(settings, everything=True), settings, job, folder, lambda: None
         )

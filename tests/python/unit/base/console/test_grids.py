@@ -13,9 +13,9 @@ from rich.console import Console
 from halo.base.console.terminal import (
     UNBOUNDED,
     Cell,
-    Field,
-    Grid,
-    Row,
+    TextColumn,
+    TextGrid,
+    TextRow,
     show_grid,
     show_prose,
     wrap,
@@ -54,7 +54,7 @@ PLACE = "src/containers/hash_table_with_a_long_name.cc:12345"
 LEVELS = ("L1D", "L2", "L3", "DTLB", "STLB")
 
 
-def rendered(grid: Grid, width: int) -> str:
+def rendered(grid: TextGrid, width: int) -> str:
     stream = io.StringIO()
     show_grid(Console(file=stream, width=width, color_system=None), grid)
     return stream.getvalue()
@@ -64,31 +64,31 @@ def text_of(cell: Cell) -> str:
     return cell if isinstance(cell, str) else cell.plain
 
 
-def of_run(_: Path) -> list[Grid]:
+def of_run(_: Path) -> list[TextGrid]:
     found = complete(1234.5678)
     return [table.table([found]), table.table([found, found])]
 
 
-def of_baseline(_: Path) -> list[Grid]:
+def of_baseline(_: Path) -> list[TextGrid]:
     found = complete(1.0)
     del found.reference["halo"]
     return [table.table([found])]
 
 
-def of_probe(_: Path) -> list[Grid]:
+def of_probe(_: Path) -> list[TextGrid]:
     return [probe_report.table(measured(1234.0, 2345.0, 3456.0))]
 
 
-def of_age(folder: Path) -> list[Grid]:
+def of_age(folder: Path) -> list[TextGrid]:
     return [aged_grid(read_measurement(save(aged_document(), folder)))]
 
 
-def of_plan(_: Path) -> list[Grid]:
+def of_plan(_: Path) -> list[TextGrid]:
     member = Member(7, 10**9, 10**6, ((24, 9), (4096, 1)), (f"{NAME} at {PLACE}", "main at m.c:3"))
     return [groups_table((GroupReview("affinity (HALO, figure 6)", 0.987, 5, (member,)),) * 3)]
 
 
-def of_simulate(_: Path) -> list[Grid]:
+def of_simulate(_: Path) -> list[TextGrid]:
     caches = tuple(Level(name, 32768, 16, 10) for name in LEVELS[:3])
     tlbs = tuple(Level(name, 128, 12, 10) for name in LEVELS[3:])
     machine = SimulatedMachine(caches, tlbs, (32, 4), 64, 4096, 200, 30, True, True)
@@ -106,7 +106,7 @@ def of_simulate(_: Path) -> list[Grid]:
     ]
 
 
-def analysed(name: str, folder: Path) -> list[Grid]:
+def analysed(name: str, folder: Path) -> list[TextGrid]:
     analysis = find_analysis(name)
     trace = scan_of_wide_structures()
     columns = open_folder(trace.write(folder / "columns"))
@@ -115,14 +115,14 @@ def analysed(name: str, folder: Path) -> list[Grid]:
     return [grid_of(table, title_of(analysis, answer))]
 
 
-def of_conflicts(_: Path) -> list[Grid]:
+def of_conflicts(_: Path) -> list[TextGrid]:
     found = convert(conflicts_document(), Conflicts)
     names = {at: StateName(f"{NAME} ← {PLACE}", "other sizes", ()) for at in range(3)}
     pair = CompetingPair(1, 2, 123456789.0, 12.5)
     return [states_table(found, names, [2, 1, 0]), pairs_table(found, names, [pair])]
 
 
-def of_coverage(_: Path) -> list[Grid]:
+def of_coverage(_: Path) -> list[TextGrid]:
     row = PredictorCoverage(
         predictor="stack depth + size",
         training=123456,
@@ -137,7 +137,7 @@ def of_coverage(_: Path) -> list[Grid]:
     return [coverage_table(document)]
 
 
-def of_merge(_: Path) -> list[Grid]:
+def of_merge(_: Path) -> list[TextGrid]:
     shares = PlanCoverage(affinity=0.987, accesses=1.0, allocations=0.0)
     score = InputScore(others=shares, all=shares, own=shares, kept=1.0)
     one = MergedInput(
@@ -160,17 +160,21 @@ def of_merge(_: Path) -> list[Grid]:
     return [inputs_table(document), scores_table(document)]
 
 
-def of_offenders(folder: Path) -> list[Grid]:
+def of_offenders(folder: Path) -> list[TextGrid]:
     return analysed("offenders", folder)
 
 
-def of_sharing(_: Path) -> list[Grid]:
+def of_sharing(_: Path) -> list[TextGrid]:
     names = ("line", "transfers", "sharing", "variable", "where", "in", "bytes", "accesses")
     row = ("0x55d0c0ffee40", "≤ 400,000", "false", NAME, PLACE, NAME, "0–7", "12,345,678")
-    return [Grid([Field(name, prose=name != "transfers") for name in names], [Row(row)] * 2)]
+    return [
+        TextGrid(
+            [TextColumn(name, prose=name != "transfers") for name in names], [TextRow(row)] * 2
+        )
+    ]
 
 
-def of_split(folder: Path) -> list[Grid]:
+def of_split(folder: Path) -> list[TextGrid]:
     columns = open_folder(arcs_and_nodes().write(folder / "columns"))
     answer = run_analysis(find_analysis("split"), columns, Request(folder))
     result = split_of("prog", answer.report, answer.details)
@@ -188,7 +192,7 @@ MAKERS = [
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_no_figure_and_no_place_is_cut(
-    make: Callable[[Path], list[Grid]], width: int, tmp_path: Path
+    make: Callable[[Path], list[TextGrid]], width: int, tmp_path: Path
 ) -> None:
     for grid in make(tmp_path):
         shown = rendered(grid, width)
@@ -204,7 +208,7 @@ LONGEST_LINE = 420  # a table of three columns of prose; a name alone has 700
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_a_pipe_gets_whole_figures_and_cut_names(
-    make: Callable[[Path], list[Grid]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: Callable[[Path], list[TextGrid]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Names of C++ templates have hundreds of characters, with or without blanks in them."""
     whole = f"void store::{'deep::' * 50}insert<{'std::pair<unsigned long const, x> ' * 12}>(key)"
@@ -224,25 +228,33 @@ def test_a_cut_name_keeps_both_ends(tmp_path: Path) -> None:
     place = "at containers/table.cc:12345"
     name = f"store::{'x' * 700} {place}"
     for prose in (False, True):
-        grid = Grid([Field("name", prose=prose), Field("n", figures=True)], [Row((name, "7"))])
+        grid = TextGrid(
+            [TextColumn("name", prose=prose), TextColumn("n", figures=True)], [TextRow((name, "7"))]
+        )
         shown = rendered(grid, UNBOUNDED)
         assert "store::xxx" in shown and "xxx...xxx" in shown and place in shown
         assert name in " ".join(rendered(grid, 1000).split()), "a terminal of any width"
-    stack = Grid([Field("stack")], [Row(("f at a.c:1\n" * 30,))])
+    stack = TextGrid([TextColumn("stack")], [TextRow(("f at a.c:1\n" * 30,))])
     assert rendered(stack, UNBOUNDED).count("f at a.c:1") == 30
 
 
 def test_a_wide_terminal_gets_a_table_and_a_narrow_one_records() -> None:
-    grid = Grid([Field("name"), Field("count", figures=True)], [Row(("x" * 30, "1,234,567"))])
+    grid = TextGrid(
+        [TextColumn("name"), TextColumn("count", figures=True)], [TextRow(("x" * 30, "1,234,567"))]
+    )
     assert "───" in rendered(grid, 60)
     assert rendered(grid, 40).split("\n")[1:3] == [f"name: {'x' * 30}", "  count: 1,234,567"]
 
 
 def test_the_lines_of_a_stack_stay_apart_in_a_record() -> None:
-    fields = [Field("group", figures=True), Field("context", prose=True), Field("why")]
-    times = Field("time, s", figures=True)
-    row = Row(("0", "f at a.c:1\ng at b.c:2", "x" * 30, "1.000\n(0.9 to 1.1)"))
-    assert rendered(Grid([*fields, times], [row]), 40).split("\n")[1:-1] == [
+    fields = [
+        TextColumn("group", figures=True),
+        TextColumn("context", prose=True),
+        TextColumn("why"),
+    ]
+    times = TextColumn("time, s", figures=True)
+    row = TextRow(("0", "f at a.c:1\ng at b.c:2", "x" * 30, "1.000\n(0.9 to 1.1)"))
+    assert rendered(TextGrid([*fields, times], [row]), 40).split("\n")[1:-1] == [
         "group: 0",
         "  context:",
         "    f at a.c:1",

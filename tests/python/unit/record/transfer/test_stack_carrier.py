@@ -12,7 +12,7 @@ from halo.plan.grouping import Group, Grouping
 from halo.record.profile import Module
 from halo.record.profile.model import Context
 from halo.record.transfer.stacks import MAX_STACKS, StackCarrier
-from halo.record.transfer.steps import Build, Site, Step
+from halo.record.transfer.steps import Build, CallStep, Site
 from halo.record.transfer.transfer import Carried, _share
 from halo.record.transfer.unification import unify
 from support.samples.plan import Sample
@@ -20,8 +20,8 @@ from support.samples.plan import Sample
 OLD, NEW = Module("/old", "aa" * 20), Module("/new", "bb" * 20)
 
 
-def step(depth: int) -> Step:
-    return Step(Position(f"f{depth}", "a.c", 10 * depth, 0), "")
+def step(depth: int) -> CallStep:
+    return CallStep(Position(f"f{depth}", "a.c", 10 * depth, 0), "")
 
 
 def carrier(depth: int, copies: int, last: bool) -> StackCarrier:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from halo.base.errors import BadInput, UsageError
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.comparison import compare
 from halo.report.figures.drawing.arrangement import arrange, ordered
 from halo.report.figures.drawing.bar_chart import Chart
@@ -54,7 +54,7 @@ def evaluated(tmp_path: Path, program: str = "prog", kept: str = "halo") -> Path
 
 def chart(paths: list[Path], metric: str, configs: tuple[str, ...], **options: Any) -> Chart:
     measurements = read_measurements(paths)
-    return compare(measurements, parse_metric(metric), configs, Options(**options), "Title")
+    return compare(measurements, parse_metric(metric), configs, FigureOptions(**options), "Title")
 
 
 def test_every_figure_is_documented() -> None:
@@ -98,18 +98,20 @@ def test_a_program_without_a_plan_is_marked(tmp_path: Path) -> None:
 
 
 def test_speedups_are_drawn(tmp_path: Path) -> None:
-    drawn = words(find_figure("speedup").make([evaluated(tmp_path)], Options(), "svg"))
+    drawn = words(find_figure("speedup").make([evaluated(tmp_path)], FigureOptions(), "svg"))
     for word in ("Time saved", "halo", "hot-streams plan", "prog", "% below the baseline"):
         assert word in drawn
     assert "jemalloc, the fastest allocator" in drawn
 
 
 def test_speedups_can_be_those_of_trimmed_means(tmp_path: Path) -> None:
-    drawn = words(find_figure("speedup").make([evaluated(tmp_path)], Options(trimmed=True), "svg"))
+    drawn = words(
+        find_figure("speedup").make([evaluated(tmp_path)], FigureOptions(trimmed=True), "svg")
+    )
     assert "means without the best and the worst run" in drawn
     table = find_figure("configurations").make(
         [save(document(times={"glibc": (2.0, 2.0, 8.0, 5.0), "halo": (1.0,) * 4}), tmp_path / "t")],
-        Options(trimmed=True, configs=("halo",)),
+        FigureOptions(trimmed=True, configs=("halo",)),
         "json",
     )
     assert json.loads(table)[0]["value"] == 3.5
@@ -118,29 +120,31 @@ def test_speedups_can_be_those_of_trimmed_means(tmp_path: Path) -> None:
 def test_misses_are_the_first_levels_unless_others_are_asked_for(tmp_path: Path) -> None:
     folder = evaluated(tmp_path)
     figure = find_figure("misses")
-    drawn = words(figure.make([folder], Options(), "svg"))
+    drawn = words(figure.make([folder], FigureOptions(), "svg"))
     assert "L1D-misses@negimprovement, simulated on the training input" in drawn
     assert "error bars" not in drawn
-    other = words(figure.make([folder], Options(metric="STLB-misses@relative"), "svg"))
+    other = words(figure.make([folder], FigureOptions(metric="STLB-misses@relative"), "svg"))
     assert "STLB-misses@relative" in other
     with pytest.raises(BadInput, match=r"no misses of the first-level data cache.* time, user"):
-        figure.make([save(document(), tmp_path / "plain")], Options(), "svg")
+        figure.make([save(document(), tmp_path / "plain")], FigureOptions(), "svg")
 
 
 def test_random_pools_need_their_trials(tmp_path: Path) -> None:
     figure = find_figure("random-pools")
-    assert "random-pools plan" in words(figure.make([evaluated(tmp_path)], Options(), "svg"))
+    assert "random-pools plan" in words(figure.make([evaluated(tmp_path)], FigureOptions(), "svg"))
     with pytest.raises(BadInput, match=r"no time of random-pools plan; it has those of glibc"):
-        figure.make([save(document(), tmp_path / "plain")], Options(), "svg")
+        figure.make([save(document(), tmp_path / "plain")], FigureOptions(), "svg")
 
 
 def test_distances_have_a_baseline(tmp_path: Path) -> None:
     figure = find_figure("distances")
-    drawn = words(figure.make([evaluated(tmp_path), evaluated(tmp_path, "b")], Options(), "svg"))
+    drawn = words(
+        figure.make([evaluated(tmp_path), evaluated(tmp_path, "b")], FigureOptions(), "svg")
+    )
     for word in ("glibc alone", "halo over glibc", " 8 16 32 ", "affinity distance, bytes"):
         assert word in drawn
     with pytest.raises(BadInput, match="not measured at several affinity distances"):
-        figure.make([save(document(), tmp_path / "plain")], Options(), "svg")
+        figure.make([save(document(), tmp_path / "plain")], FigureOptions(), "svg")
 
 
 def test_fragmentation_is_a_table_in_four_forms(tmp_path: Path) -> None:
@@ -148,7 +152,7 @@ def test_fragmentation_is_a_table_in_four_forms(tmp_path: Path) -> None:
     paths = [evaluated(tmp_path), none]
 
     def make(ending: str) -> str:
-        return find_figure("fragmentation").make(paths, Options(), ending).decode()
+        return find_figure("fragmentation").make(paths, FigureOptions(), ending).decode()
 
     # 4000 bytes resident and 3500 live, in two groups.
     assert "| prog | halo | 2 | 4,000 | 12.50 | 500 |\n" in make("md")
@@ -164,28 +168,28 @@ def test_configurations_are_one_table(tmp_path: Path) -> None:
     less = document("less")
     paths = [evaluated(tmp_path), save(less, tmp_path / "less")]
     figure = find_figure("configurations")
-    lines = figure.make(paths, Options(), "md").decode().splitlines()
+    lines = figure.make(paths, FigureOptions(), "md").decode().splitlines()
     titles, rows = lines[0].split(" | "), [line.split(" | ") for line in lines[2:]]
     at = titles.index("random-pools plan")
     assert [rows[0][0], rows[0][1], rows[0][at]] == ["| prog", "jemalloc", "0.5 (0.5 to 0.5)"]
     assert [rows[1][0], rows[1][at]] == ["| less", "-"]
-    chosen = Options(metric="L2-misses@negimprovement", configs=("halo", "glibc"))
+    chosen = FigureOptions(metric="L2-misses@negimprovement", configs=("halo", "glibc"))
     assert "| prog | jemalloc | 50 | 0 |" in figure.make(paths[:1], chosen, "md").decode()
     records = json.loads(figure.make(paths[:1], chosen, "json"))
     assert records[0]["value"] == 50.0 and records[0]["configuration"] == "halo"
-    raw = figure.make(paths[:1], Options(metric="time"), "md").decode()
+    raw = figure.make(paths[:1], FigureOptions(metric="time"), "md").decode()
     assert raw.startswith("| Program | glibc |")
     with pytest.raises(BadInput, match="has no time of 'random-pools plan'"):
-        figure.make(paths, Options(configs=("random-pools plan",)), "md")
+        figure.make(paths, FigureOptions(configs=("random-pools plan",)), "md")
 
 
 def test_bars_show_every_shared_configuration(tmp_path: Path) -> None:
     figure = find_figure("bars")
     plain = save(document("plain"), tmp_path / "plain")
-    drawn = words(figure.make([evaluated(tmp_path), plain], Options(metric="time"), "svg"))
+    drawn = words(figure.make([evaluated(tmp_path), plain], FigureOptions(metric="time"), "svg"))
     assert "glibc" in drawn and "halo" in drawn and "random-pools" not in drawn
     with pytest.raises(UsageError, match="needs a metric"):
-        figure.make([plain], Options(), "svg")
+        figure.make([plain], FigureOptions(), "svg")
 
 
 def test_many_configurations_look_different() -> None:
@@ -195,16 +199,16 @@ def test_many_configurations_look_different() -> None:
 def test_images_are_of_their_kind_and_reproducible(tmp_path: Path) -> None:
     folder, figure = evaluated(tmp_path), find_figure("speedup")
     for ending, magic in (("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")):
-        drawn = figure.make([folder], Options(), ending)
+        drawn = figure.make([folder], FigureOptions(), ending)
         assert drawn.startswith(magic)
-        assert drawn == figure.make([folder], Options(), ending)
+        assert drawn == figure.make([folder], FigureOptions(), ending)
 
 
 @pytest.mark.filterwarnings("error")
 def test_names_with_a_meaning_to_others_are_only_names(tmp_path: Path) -> None:
     folder = save(document("$x^2$ <b>& \U0001f600漢"), tmp_path / "odd")
     assert "$x^2$ <b>& \U0001f600漢" in words(
-        find_figure("speedup").make([folder], Options(), "svg")
+        find_figure("speedup").make([folder], FigureOptions(), "svg")
     )
 
 
@@ -224,9 +228,9 @@ def test_groups_stand_together_without_overlap() -> None:
 def test_one_graph_at_a_time(tmp_path: Path) -> None:
     figure = find_figure("affinity-graph")
     with pytest.raises(UsageError, match="takes one results folder"):
-        figure.make([evaluated(tmp_path, "a"), evaluated(tmp_path, "b")], Options(), "svg")
+        figure.make([evaluated(tmp_path, "a"), evaluated(tmp_path, "b")], FigureOptions(), "svg")
     with pytest.raises(UsageError, match="is of one program"):
-        figure.make([tmp_path] * 3, Options(), "svg")
+        figure.make([tmp_path] * 3, FigureOptions(), "svg")
 
 
 def test_fragmentation_is_that_of_the_chosen_input(tmp_path: Path) -> None:
@@ -234,10 +238,10 @@ def test_fragmentation_is_that_of_the_chosen_input(tmp_path: Path) -> None:
     raw = document(configurations={"halo plan": config("halo")})
     raw["training_trials_of_configurations"] = {"halo plan": raw["trials"]["reference"]["halo"]}
     paths = [save(raw, tmp_path / "both")]
-    options = Options(configs=("halo plan",), on="training")
+    options = FigureOptions(configs=("halo plan",), on="training")
     assert "| prog | halo plan | 2 | 4,000 |" in figure.make(paths, options, "md").decode()
     with pytest.raises(BadInput, match=r"no trials of 'halo plan' on the reference input"):
-        figure.make(paths, Options(configs=("halo plan",)), "md")
+        figure.make(paths, FigureOptions(configs=("halo plan",)), "md")
 
 
 def test_results_without_a_common_configuration_are_one_sentence(tmp_path: Path) -> None:
@@ -247,13 +251,13 @@ def test_results_without_a_common_configuration_are_one_sentence(tmp_path: Path)
         raw["training_trials_of_configurations"] = {label: raw["trials"]["reference"]["glibc"]}
         paths.append(save(raw, tmp_path / label))
     with pytest.raises(BadInput, match="No configuration with time is in all of the results"):
-        find_figure("bars").make(paths, Options(on="training", metric="time"), "svg")
+        find_figure("bars").make(paths, FigureOptions(on="training", metric="time"), "svg")
 
 
 def test_names_that_are_not_utf_8_are_drawn(tmp_path: Path) -> None:
     paths = [save(document("caf\udce9"), tmp_path / "r")]
-    assert "caf?" in words(find_figure("bars").make(paths, Options(metric="time"), "svg"))
-    assert "| caf? |" in find_figure("fragmentation").make(paths, Options(), "md").decode()
+    assert "caf?" in words(find_figure("bars").make(paths, FigureOptions(metric="time"), "svg"))
+    assert "| caf? |" in find_figure("fragmentation").make(paths, FigureOptions(), "md").decode()
 
 
 def test_numbers_in_texts_of_a_picture_are_not_rounded() -> None:

@@ -21,7 +21,7 @@ from halo.report.figures.aged.occupancy import legend_columns
 from halo.report.figures.aged.occupancy_lines import draw_lines
 from halo.report.figures.aged.split_bars import faint, stacks_of
 from halo.report.figures.aged.table import seconds
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.drawing.style import INK
 from halo.report.figures.registry import find_figure
 from halo.report.results.metrics import parse_metric
@@ -37,15 +37,15 @@ def folder(tmp_path: Path, program: str = "prog", **of_aged: Any) -> Path:
 
 
 def heaps(paths: list[Path], metric: str = "time@relative", **options: Any) -> list[Heaps]:
-    return read_heaps(paths, parse_metric(metric), Options(**options))
+    return read_heaps(paths, parse_metric(metric), FigureOptions(**options))
 
 
 def words(paths: list[Path], **options: Any) -> str:
-    return text_of_svg(find_figure("occupancy").make(paths, Options(**options), "svg"))
+    return text_of_svg(find_figure("occupancy").make(paths, FigureOptions(**options), "svg"))
 
 
 def table(paths: list[Path], ending: str, **options: Any) -> str:
-    return find_figure("aged").make(paths, Options(**options), ending).decode()
+    return find_figure("aged").make(paths, FigureOptions(**options), ending).decode()
 
 
 def test_the_baseline_is_the_programs_own_allocator(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_results_without_aged_heaps_are_refused(tmp_path: Path) -> None:
     plain = save(document(), tmp_path / "plain")
     for name, ending in (("occupancy", "svg"), ("aged", "md")):
         with pytest.raises(BadInput, match="not measured on aged heaps; halo heap age does that"):
-            find_figure(name).make([plain], Options(), ending)
+            find_figure(name).make([plain], FigureOptions(), ending)
 
 
 def test_configurations_can_be_chosen(tmp_path: Path) -> None:
@@ -317,6 +317,6 @@ def test_images_are_of_their_kind_and_reproducible(tmp_path: Path) -> None:
     paths = [folder(tmp_path), folder(tmp_path, "other", clean=NO_CUSTOM)]
     figure = find_figure("occupancy")
     for ending, magic in (("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")):
-        drawn = figure.make(paths, Options(), ending)
+        drawn = figure.make(paths, FigureOptions(), ending)
         assert drawn.startswith(magic)
-        assert drawn == figure.make(paths, Options(), ending)
+        assert drawn == figure.make(paths, FigureOptions(), ending)

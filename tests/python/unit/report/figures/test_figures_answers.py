@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from halo.base.errors import BadInput
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.registry import find_figure
 from support.samples.field import ANSWER, OVER, field_document, field_findings, trials
 from support.samples.results import document, save
@@ -36,7 +36,7 @@ def measured(tmp_path: Path) -> list[Path]:
 
 def test_a_row_says_what_to_use_and_what_it_gains_over_both(tmp_path: Path) -> None:
     paths = measured(tmp_path)
-    rows = {it["program"]: it for it in json.loads(FIGURE.make(paths, Options(), "json"))}
+    rows = {it["program"]: it for it in json.loads(FIGURE.make(paths, FigureOptions(), "json"))}
     plan, setting, same = (rows[path.name] for path in paths)
     assert (plan["use"], plan["allocator"]) == (f"fast over {OVER}", OVER)
     assert plan["over_today"] == pytest.approx(2.0)
@@ -49,14 +49,14 @@ def test_a_row_says_what_to_use_and_what_it_gains_over_both(tmp_path: Path) -> N
 
 def test_the_greatest_gain_over_the_best_allocator_comes_first(tmp_path: Path) -> None:
     paths = measured(tmp_path)
-    table = FIGURE.make(paths[::-1], Options(), "md").decode()
+    table = FIGURE.make(paths[::-1], FigureOptions(), "md").decode()
     first, *_, last = table.splitlines()[2:]
     assert first.startswith(f"| {paths[0].name} | fast over {OVER} | 2.00 (")
     assert last.startswith("| same | glibc | 1 | 1 | glibc |")
 
 
 def test_all_programs_are_drawn_with_the_means(tmp_path: Path) -> None:
-    drawn = words(FIGURE.make(measured(tmp_path), Options(), "svg"))
+    drawn = words(FIGURE.make(measured(tmp_path), FigureOptions(), "svg"))
     for word in (
         "prog: plan fast",
         f"setting: {OVER}",
@@ -71,4 +71,4 @@ def test_results_without_a_word_on_what_to_use_are_refused(tmp_path: Path) -> No
     old = document("old")
     old["summary"]["use"] = None
     with pytest.raises(BadInput, match="does not say what to use"):
-        FIGURE.make([save(old, tmp_path)], Options(), "svg")
+        FIGURE.make([save(old, tmp_path)], FigureOptions(), "svg")

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.patches import Rectangle, StepPatch
 
 from halo.base.errors import BadInput
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.registry import find_figure
 from halo.studies.conflicts.figures import sets
 from halo.studies.conflicts.figures.classes import CLASSES, draw_panel
@@ -23,7 +23,7 @@ BOTH = ("glibc", "after")
 
 
 def make(paths: list[Path], ending: str, configs: tuple[str, ...] = BOTH) -> str:
-    return find_figure("conflicts").make(paths, Options(configs=configs), ending).decode()
+    return find_figure("conflicts").make(paths, FigureOptions(configs=configs), ending).decode()
 
 
 def test_misses_are_tabulated_in_thousands(tmp_path: Path) -> None:
@@ -56,7 +56,9 @@ def test_bars_are_divided_by_class(tmp_path: Path) -> None:
 
 def test_the_classes_are_named_and_look_different(tmp_path: Path) -> None:
     drawn = words(
-        find_figure("conflicts").make([layouts(tmp_path / "work", {"glibc": 40})], Options(), "svg")
+        find_figure("conflicts").make(
+            [layouts(tmp_path / "work", {"glibc": 40})], FigureOptions(), "svg"
+        )
     )
     for word in ("work", "glibc", "conflict", "capacity", "compulsory", "512 sets x 2 ways"):
         assert word in drawn
@@ -83,11 +85,11 @@ def test_hot_lines_are_drawn_by_slot(tmp_path: Path) -> None:
 
 def test_hot_lines_have_a_legend_and_have_to_be_there(tmp_path: Path) -> None:
     figure, folder = find_figure("sets"), layouts(tmp_path / "work", {"glibc": 40, "after": 6})
-    drawn = words(figure.make([folder], Options(configs=BOTH), "svg"))
+    drawn = words(figure.make([folder], FigureOptions(configs=BOTH), "svg"))
     for word in ("Hot lines by slot", "glibc", "after", "lines it holds", "a slot is a 64th"):
         assert word in drawn
     old = layouts(tmp_path / "old", {"glibc": 40}, glibc={"hot_lines": None})
     with pytest.raises(BadInput, match=r"old/glibc\.json has no hot lines; simulate"):
-        figure.make([old], Options(), "svg")
+        figure.make([old], FigureOptions(), "svg")
     with pytest.raises(BadInput, match="have different layouts"):
-        figure.make([folder, old], Options(), "svg")
+        figure.make([folder, old], FigureOptions(), "svg")

@@ -14,7 +14,7 @@ import pytest
 
 from halo.base.errors import BadInput
 from halo.base.schema.simulation import CacheSweep, SweptCache
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.registry import find_figure
 from halo.report.results.simulations import read_heap_simulations
 from halo.studies.conflicts.figures.cache_sweep import LOWEST, Swept, draw_panel, heap_share
@@ -24,7 +24,7 @@ from support.svg import words
 
 
 def make(figure: str, paths: list[Path], ending: str) -> str:
-    return find_figure(figure).make(paths, Options(), ending).decode()
+    return find_figure(figure).make(paths, FigureOptions(), ending).decode()
 
 
 def test_shares_are_of_all_accesses_and_of_all_misses(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_shares_are_of_all_accesses_and_of_all_misses(tmp_path: Path) -> None:
     assert "| a | 20.0 | 80.0 | 4.0 |\n" in make("heap-misses", paths, "md")
     rows = list(csv.DictReader(io.StringIO(make("heap-misses", paths, "csv"))))
     assert [float(rows[0][key]) for key in ("accesses", "misses")] == [20.0, 80.0]
-    drawn = words(find_figure("heap-misses").make(paths, Options(), "svg"))
+    drawn = words(find_figure("heap-misses").make(paths, FigureOptions(), "svg"))
     for word in ("Share of the heap", "misses of the first cache", "512 sets x 2 ways", "% of all"):
         assert word in drawn
 
@@ -81,7 +81,7 @@ def test_rates_are_drawn_by_size_for_each_kind_and_number_of_ways() -> None:
 
 def test_every_line_of_the_sweep_has_a_meaning(tmp_path: Path) -> None:
     paths = [save(tmp_path, simulated(f"p{number}")) for number in range(5)]
-    drawn = words(find_figure("cache-sweep").make(paths, Options(), "svg"))
+    drawn = words(find_figure("cache-sweep").make(paths, FigureOptions(), "svg"))
     for word in ("heap", "all other memory", "1 way", *(f"{ways} ways" for ways in WAYS[1:]), "p4"):
         assert word in drawn
 

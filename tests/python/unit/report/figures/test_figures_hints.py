@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from halo.base.errors import BadInput
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.registry import find_figure
 from support.samples.hints import feature, hints_result, learnt
 from support.svg import words
@@ -27,7 +27,7 @@ def mesh(tmp_path: Path) -> Path:
 
 
 def make(name: str, path: Path, ending: str) -> bytes:
-    return find_figure(name).make([path], Options(), ending)
+    return find_figure(name).make([path], FigureOptions(), ending)
 
 
 def test_fields_are_ranked_and_noise_is_always_shown(mesh: Path) -> None:

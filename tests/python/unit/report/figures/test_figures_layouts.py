@@ -9,7 +9,7 @@ import networkx
 import pytest
 
 from halo.base.errors import BadInput
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.registry import find_figure
 from halo.studies.layouts.figures.object_graph import MAX_OBJECTS
 from support.samples.layouts import layout_result, replayed_layout
@@ -28,7 +28,7 @@ def mesh(tmp_path: Path) -> Path:
 
 
 def make(paths: list[Path], ending: str, *orders: str) -> str:
-    return find_figure("orders").make(paths, Options(configs=orders), ending).decode()
+    return find_figure("orders").make(paths, FigureOptions(configs=orders), ending).decode()
 
 
 def test_misses_are_relative_to_the_recorded_layout(mesh: Path) -> None:
@@ -66,7 +66,7 @@ def object_graph(path: Path, objects: int) -> Path:
 
 def test_objects_are_drawn_by_community(tmp_path: Path) -> None:
     path = object_graph(tmp_path / "a.graphml", 12)
-    drawn = words(find_figure("object-graph").make([path], Options(), "svg"))
+    drawn = words(find_figure("object-graph").make([path], FigureOptions(), "svg"))
     assert "12 objects in 3 communities" in drawn
 
 
@@ -83,4 +83,4 @@ def test_another_graph_is_refused(tmp_path: Path) -> None:
         ([large, large], "one graph"),
     ):
         with pytest.raises(BadInput, match=message):
-            find_figure("object-graph").make(paths, Options(), "svg")
+            find_figure("object-graph").make(paths, FigureOptions(), "svg")

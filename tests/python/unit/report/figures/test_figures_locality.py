@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from halo.base.errors import BadInput
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.registry import find_figure
 from support.samples.locality import context, locality, locality_result
 from support.svg import words
@@ -25,7 +25,7 @@ def result(tmp_path: Path) -> Path:
 
 
 def make(name: str, path: Path, ending: str) -> str:
-    return find_figure(name).make([path], Options(), ending).decode()
+    return find_figure(name).make([path], FigureOptions(), ending).decode()
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_programs_without_the_figure_are_named(tmp_path: Path, result: Path) -> 
     empty = locality_result(
         tmp_path / "none.json", locality(differences=(0,) * 100, objects=(0,) * 10)
     )
-    drawn = find_figure("page-differences").make([result, empty], Options(), "svg")
+    drawn = find_figure("page-differences").make([result, empty], FigureOptions(), "svg")
     assert "Without none: no pages of objects" in words(drawn)
     with pytest.raises(BadInput, match="None of the programs has pages"):
         make("page-differences", empty, "svg")
@@ -60,4 +60,4 @@ def test_programs_without_the_figure_are_named(tmp_path: Path, result: Path) -> 
 def test_results_of_different_caches_are_refused(tmp_path: Path, result: Path) -> None:
     other = locality_result(tmp_path / "other.json", locality(cache_lines=64))
     with pytest.raises(BadInput, match="different sizes; give results of one machine"):
-        find_figure("miss-rates").make([result, other], Options(), "md")
+        find_figure("miss-rates").make([result, other], FigureOptions(), "md")

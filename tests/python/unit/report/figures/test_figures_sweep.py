@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from halo.base.errors import BadInput
-from halo.report.figures.base import Options
+from halo.report.figures.base import FigureOptions
 from halo.report.figures.registry import find_figure
 from halo.studies.hints.sweep_document import SweepDocument
 from support.samples.sweeps import sweep_result
@@ -17,7 +17,7 @@ from support.svg import words
 
 
 def make(ending: str, *paths: Path) -> bytes:
-    return find_figure("tidy-sweep").make(paths, Options(), ending)
+    return find_figure("tidy-sweep").make(paths, FigureOptions(), ending)
 
 
 def test_the_table_is_relative_to_malloc(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from halo.base.errors import BadInput
-from halo.base.schema.aged import Kind, Split
+from halo.base.schema.aged import AllocatorKind, Split
 from halo.report.results import Measurement, read_measurement
 from halo.report.results.aged_metrics import (
     aged_events,
@@ -50,9 +50,9 @@ def test_every_run_may_have_had_another_seed(tmp_path: Path) -> None:
 def test_configurations_are_what_they_were(tmp_path: Path) -> None:
     configs = aged_of(read(tmp_path)).configurations
     assert list(configs) == [*CLEAN, GROUPS]
-    assert configs["custom"].kind is Kind.CUSTOM
+    assert configs["custom"].kind is AllocatorKind.CUSTOM
     assert configs["custom"].program == "prog-freelist"
-    assert configs["glibc"].kind is Kind.ALLOCATOR and configs["glibc"].plan is None
+    assert configs["glibc"].kind is AllocatorKind.ALLOCATOR and configs["glibc"].plan is None
     assert configs[GROUPS].groups and configs[GROUPS].plan == "halo.plan"
     assert configs[GROUPS].allocator == "mimalloc"
     assert not configs["halo over mimalloc"].groups

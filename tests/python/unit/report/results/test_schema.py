@@ -13,7 +13,7 @@ from msgspec import Struct, to_builtins
 from msgspec.inspect import type_info
 
 from halo.base.errors import BadInput
-from halo.base.schema.document import Damaged, Kind, convert, is_of, load
+from halo.base.schema.document import Damaged, DocumentKind, convert, is_of, load
 from halo.base.schema.values import Count, Number, Share
 from support.command import REPOSITORY, load_module
 
@@ -52,7 +52,7 @@ class Commented(Struct):
     second: int
 
 
-KIND = Kind("halo-whole", 2, Whole, "a whole", "give a whole", "make it again", renamed)
+KIND = DocumentKind("halo-whole", 2, Whole, "a whole", "give a whole", "make it again", renamed)
 GOOD: dict[str, Any] = {
     "format": "halo-whole",
     "version": 2,

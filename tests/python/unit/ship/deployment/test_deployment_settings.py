@@ -13,7 +13,7 @@ from halo.binary.process.allocator_settings import Needs, Setting
 from halo.binary.process.allocators import Allocator, find_allocator
 from halo.plan import PlanGroup, drawing_plan, write_plan
 from halo.report.results.reader import read_measurement
-from halo.ship.deployment.choice import Choice, choice_of_allocator, choice_of_results
+from halo.ship.deployment.choice import DeploymentChoice, choice_of_allocator, choice_of_results
 from halo.ship.deployment.contents import Deployment, dockerfile_text, readme_text
 from halo.ship.deployment.folder import Request, deploy
 from halo.ship.deployment.next_lines import next_lines
@@ -24,7 +24,7 @@ from support.samples.results import document, save
 THREAD = "background_thread:true"
 
 
-def deployed(choice: Choice, folder: Path) -> Deployment:
+def deployed(choice: DeploymentChoice, folder: Path) -> Deployment:
     request = Request(folder, Path("/opt/prog"), None, "halo", docker=True)
     return deploy(choice, request, RUNTIME, REPOSITORY, {})[0]
 
@@ -89,7 +89,7 @@ def test_a_plan_over_an_allocator_with_a_setting(tmp_path: Path) -> None:
     for name, library in (("mimalloc:huge-pages", True), ("glibc:huge-pages", False)):
         allocator = find_allocator(name)
         folder = tmp_path / name.replace(":", "-")
-        found = deployed(Choice("prog", "/bin/prog", plan, allocator), folder)
+        found = deployed(DeploymentChoice("prog", "/bin/prog", plan, allocator), folder)
         assert found.libraries[0].name == "libhalo.so"
         assert len(found.libraries) == 1 + library
         expected = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from halo.base.console.terminal import Row
+from halo.base.console.terminal import TextRow
 from halo.studies.pollution.locality.document import ContextLocality
 from halo.studies.pollution.locality.table import alike, opening, polluters_table, watched
 from halo.studies.pollution.locality.verdict import Answer, judge
@@ -45,7 +45,7 @@ def test_polluters_are_listed_by_their_misses() -> None:
     assert [number for number, _ in verdict.polluting] == [2, 0]
     rows = polluters_table(verdict).rows
     assert [row.cells[0] for row in rows] == ["2", "0"]
-    assert isinstance(rows[0], Row)
+    assert isinstance(rows[0], TextRow)
     assert rows[0].cells[1:4] == ("7", "3.0", "2.0")
     assert rows[0].cells[4] == "90.0%"
     assert rows[0].cells[-1] == "large"
