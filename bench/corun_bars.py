@@ -1,6 +1,6 @@
 """Prints the figures of programs on one last-level cache, and whether they reach the bars.
 
-corun_bars.py [--classes NAME] FILE...: documents of `halo corun --json`, together. Exit status 1 if
+corun_bars.py [--classes NAME] FILE...: documents of `halo study corun --json`. Exit status 1 if
 a figure does not reach its bar, 2 if none of the documents has it. The bars are those of
 NightWatch's table 1 and figures 11 and 12, with classes NAME (default: online).
 """

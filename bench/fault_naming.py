@@ -32,7 +32,7 @@ class Fault:
     fields: tuple[str, ...]
     file: str
     text: str
-    sharing: str = ""  # true or false, by `halo trace sharing`
+    sharing: str = ""  # true or false, by `halo study trace sharing`
     variant_of: str = ""
 
 
@@ -87,7 +87,7 @@ def wanted_of(folder: Path, fault: Fault) -> str:
 
 
 def first_variable(found: Mapping[str, Any]) -> str:
-    """The first row of `halo trace offenders` or `halo trace sharing`."""
+    """The first row of `halo study trace offenders` or `halo study trace sharing`."""
     if not found["rows"]:
         return "nothing"
     row = dict(zip(found["columns"], found["rows"][0], strict=True))
@@ -96,7 +96,7 @@ def first_variable(found: Mapping[str, Any]) -> str:
 
 
 def first_class(found: Mapping[str, Any]) -> str:
-    """The first class of `halo trace split`, if it is to be split, with the hot fields."""
+    """The first class of `halo study trace split`, if it is to be split, with the hot fields."""
     split = [entry for entry in found["classes"][:1] if entry["split"]]
     if not split:
         return "nothing"

@@ -1,6 +1,6 @@
 """Learns hints from traces of three programs (Miucin, section 3.5.3), and checks the controls.
 
-hints.py learn FOLDER [NAME...]     keeps the results of halo hints in FOLDER/NAME.json
+hints.py learn FOLDER [NAME...]     keeps the results of halo study hints in FOLDER/NAME.json
 hints.py table FOLDER [NAME...]     what predicts the objects that matter, and the thresholds
 hints.py permuted [NAME...]         verdicts if the communities are permuted among the objects
 hints.py speed                      time and memory for a million objects of 31 fields

@@ -38,7 +38,7 @@ def keep(results: Path, folder: Path, answers: bool = False) -> None:
 
 
 def keep_simulation(result: Path, file: Path, code: bool = False) -> None:
-    """The totals of what `halo eval simulate --json` wrote; a plan is its name.
+    """The totals of what `halo study eval simulate --json` wrote; a plan is its name.
 
     With `code`, also the misses of the most expensive code, by function without its file.
     """

@@ -47,7 +47,7 @@ def replay(settings: Settings, name: str, machine: str, file: Path) -> None:
             check=False,
         )
         if not result.is_file():
-            sys.exit(f"halo layout failed on {name}:\n{done.stderr.decode(errors='replace')}")
+            sys.exit(f"halo study layout failed on {name}:\n{done.stderr.decode(errors='replace')}")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(result.read_bytes())
 

@@ -1,7 +1,7 @@
 """Races among plans, from recorded trials whose answers are known.
 
 races.py record [--rounds N] FILE NAME...   runs all candidates of bundled programs N times each
-races.py take FILE RESULTS...               takes the trials of `halo eval compare` instead
+races.py take FILE RESULTS...               takes the trials of `halo study eval compare` instead
 races.py simulate [--races N] FILE          runs races on random rounds of these, and judges them
 
 Every candidate has run in every round, so that no race has dropped any. `simulate` draws
@@ -114,7 +114,7 @@ def record_program(settings: Settings, name: str, rounds: int, folder: Path) -> 
 
 
 def taken(path: Path) -> Recorded:
-    """The trials on the training input of a results document of `halo eval compare`.
+    """The trials on the training input of a results document of `halo study eval compare`.
 
     Its plans forward to one allocator, the control.
     """
@@ -122,7 +122,7 @@ def taken(path: Path) -> Recorded:
     trials = results.training
     control = results.summary.allocator
     if control is None or control not in trials:
-        sys.exit(f"{path} has no trials of `halo eval compare`")
+        sys.exit(f"{path} has no trials of `halo study eval compare`")
     plans = [label for label in trials if label not in KNOWN]
     return Recorded(
         results.summary.program,

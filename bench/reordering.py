@@ -48,7 +48,7 @@ def layout_order(settings: Settings, file: Path, traversal: str, folder: Path) -
         check=False,
     )
     if not result.is_file():
-        sys.exit(f"halo layout failed: {done.stderr}")
+        sys.exit(f"halo study layout failed: {done.stderr}")
     document = msgspec.json.decode(result.read_bytes(), type=LayoutDocument)
     print(judge(document.replayed).sentence)
     return nodes_of(path, len(file.read_text().splitlines()))

@@ -8,7 +8,7 @@ search.py bounds FOLDER [NAME...]    modelled cycles and misses: recorded, by th
 
 `bounds` scales predictions of a part of the accesses. Without names, the thirteen programs. Each is
 recorded on its training input with an object trace. From it come all plans, their predictions and
-the orders of `halo layout`. As in `halo run`, the five best plans of the search are raced on the
+the orders of `halo study layout`. As in `halo run`, the five best of the search are raced on the
 training input. The one with the least modelled cost is taken, or the fastest if that is
 clearly faster: the interval of their ratio does not reach 1. Both, and the other strategies' plans,
 run on the reference input over glibc, which is the allocator of the predictions: interleaved, fresh

@@ -58,7 +58,7 @@ def replay(settings: Settings, traced: Traced, options: Sequence[str], file: Pat
         )
         if not result.is_file():
             said = done.stderr.decode(errors="replace")
-            sys.exit(f"halo layout failed on {traced.program}:\n{said}")
+            sys.exit(f"halo study layout failed on {traced.program}:\n{said}")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(result.read_bytes())
 

@@ -106,7 +106,7 @@ def measure(settings: Settings, name: str, folder: Path, min_bytes: int) -> None
         check=False,
     )
     if not result.is_file():
-        sys.exit(f"halo locality failed on {name}:\n{done.stderr.decode(errors='replace')}")
+        sys.exit(f"halo study locality failed on {name}:\n{done.stderr.decode(errors='replace')}")
 
 
 def similar(found: Sequence[LocalProgram]) -> Rows:

@@ -92,11 +92,6 @@ COMMANDS = (
     "halo.cli.bench:BenchCommand",
     "halo.cli.probe:ProbeCommand",
     "halo.cli.record:RecordCommand",
-    "halo.studies.conflicts.command:ConflictsCommand",
-    "halo.studies.pollution.corun.command:CorunCommand",
-    "halo.studies.hints.command:HintsCommand",
-    "halo.studies.layouts.command:LayoutCommand",
-    "halo.studies.pollution.locality.command:LocalityCommand",
     "halo.cli.merge:MergeCommand",
     "halo.cli.plan:PlanCommand",
     "halo.cli.lifecycle.update:UpdateCommand",
@@ -106,6 +101,13 @@ COMMANDS = (
     "halo.cli.report:ReportCommand",
     "halo.cli.plot:PlotCommand",
     "halo.cli.doctor:DoctorCommand",
+)
+STUDY_COMMANDS = (
+    "halo.studies.conflicts.command:ConflictsCommand",
+    "halo.studies.pollution.corun.command:CorunCommand",
+    "halo.studies.hints.command:HintsCommand",
+    "halo.studies.layouts.command:LayoutCommand",
+    "halo.studies.pollution.locality.command:LocalityCommand",
     "halo.studies.pollution.colours.command:ColoursCommand",
 )
 TRACE_COMMANDS = (

@@ -21,7 +21,7 @@ age() {
   mkdir -p "$measured/$name"
   bin/halo record -o "$measured/$name/train.profile" -- "build/bench/$name" "${train[@]}"
   bin/halo plan "$measured/$name/train.profile" -o "$measured/$name/halo.plan"
-  bin/halo heap age --occupancy 0.99,0.95,0.9,0.75,0.5 --custom "build/bench/$variant" \
+  bin/halo study heap age --occupancy 0.99,0.95,0.9,0.75,0.5 --custom "build/bench/$variant" \
     --plan "$measured/$name/halo.plan" --groups --under glibc,jemalloc \
     --results "$measured/$name" -- "build/bench/$name" "$@"
 }
@@ -32,7 +32,7 @@ simulate() {
   shift 2
   [ ! -f "$simulated/$name/results.json" ] || return 0
   mkdir -p "$simulated/$name"
-  bin/halo heap age --occupancy 0.95,0.75,0.5 --trials 1 --no-split --simulate \
+  bin/halo study heap age --occupancy 0.95,0.75,0.5 --trials 1 --no-split --simulate \
     --custom "build/bench/$variant" --plan "$measured/$name/halo.plan" --groups \
     --results "$simulated/$name" -- "build/bench/$name" "$@"
 }

@@ -23,8 +23,8 @@ for ending in svg md; do
   bin/halo plot answers results/kept/answers/*.json -o "$out/answers.$ending"
 done
 
-bin/halo eval compare --all --results "$measured"
-bin/halo eval compare "${with_distances[@]}" --distance "$distances" --results "$measured"
+bin/halo study eval compare --all --results "$measured"
+bin/halo study eval compare "${with_distances[@]}" --distance "$distances" --results "$measured"
 .venv/bin/python bench/keep_results.py "$measured" "$kept"
 "${data[@]}" pack "$kept" evaluation/results.parquet
 

@@ -16,7 +16,7 @@ from halo.base.settings import Settings, read_settings, set_default
 from halo.base.version import version_text
 from halo.cli.old_spellings import MOVED, REPLACED, current
 from halo.cli.overview import CLOSING, PURPOSE, USAGE, OverviewParser, summary_of
-from halo.cli.registry import COMMANDS, GROUPS, TRACE, Command, every_command
+from halo.cli.registry import ALL, TRACE, Command, CommandGroup, every_command
 
 HELP = "help"
 NUMPY_THREADS = "OPENBLAS_NUM_THREADS"
@@ -40,22 +40,27 @@ def build_parser(words: Sequence[str]) -> Parser:
         "--version", action=_Version, nargs=0, help="show the version and the commit, and exit"
     )
     commands = parser.add_commands("command")
-    for command in COMMANDS:
-        _add(commands, command, words)
-    for group in GROUPS:
-        sub = commands.add_parser(
-            group.name,
-            help=summary_of(group),
-            description=group.summary,
-            epilog=f"Help for a command: halo {group.name} COMMAND --help",
-        )
-        inner = sub.add_commands("inner")
-        for command in group.commands:
-            _add(inner, command, words)
+    for member in ALL:
+        _add(commands, member, words)
     return parser
 
 
-def _add(commands: Any, command: Command, words: Sequence[str]) -> None:
+def _add(commands: Any, member: Command | CommandGroup, words: Sequence[str]) -> None:
+    if isinstance(member, CommandGroup):
+        _add_group(commands, member, words)
+    else:
+        _add_command(commands, member, words)
+
+
+def _add_group(commands: Any, group: CommandGroup, words: Sequence[str]) -> None:
+    parser = commands.add_parser(group.name, help=summary_of(group), description=group.summary)
+    parser.epilog = f"Help for a command: {parser.prog} COMMAND --help"
+    inner = parser.add_commands(group.name)
+    for member in group.commands:
+        _add(inner, member, words)
+
+
+def _add_command(commands: Any, command: Command, words: Sequence[str]) -> None:
     parser = commands.add_parser(
         command.name,
         help=command.summary,

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from halo.base.console.parser import Parser
-from halo.cli.registry import GROUPS, CommandGroup
+from halo.cli.registry import CommandGroup
 
 USAGE = "halo COMMAND [OPTIONS] [-- PROG ARGS]"
 PURPOSE = "Makes native Linux programs faster by placing heap objects from evidence."
 CLOSING = "Help for a command: halo help COMMAND. More: docs/cli.md"
 START = ("doctor", "probe", "run", "exec", "report")
-RESEARCH = (
-    *("bench", "conflicts", "corun", "hints", "layout", "locality", "colours"),
-    *(group.name for group in GROUPS if group.name != "trace"),
-)
+RESEARCH = ("bench", "study")
 EXAMPLES = (
     "halo doctor -- PROG ARGS",
     "halo run -- PROG SMALL-ARGS -- PROG LARGE-ARGS",

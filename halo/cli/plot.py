@@ -43,7 +43,7 @@ class PlotCommand:
             nargs="+",
             metavar="RESULT",
             help="results folder or its results.json; for affinity-graph also PROFILE PLAN; for"
-            " split the JSON of `halo trace split`",
+            " split the JSON of `halo study trace split`",
         )
         parser.add_argument(
             "--list", action=ListAction, lines=_list, help="list the figures and metrics"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,11 +32,11 @@ class Command(Protocol):
 
 @dataclass(frozen=True)
 class CommandGroup:
-    """Commands that are written `halo NAME COMMAND`."""
+    """Commands, and groups of these, that are written `halo NAME COMMAND`."""
 
     name: str
     summary: str
-    commands: Sequence[Command]
+    commands: Sequence[Command | CommandGroup]
 
 
 COMMANDS: Sequence[Command] = registry.load(registry.COMMANDS)
@@ -56,10 +56,28 @@ EVAL = CommandGroup(
     "Measure allocators, strategies, simulated caches and predictors, without choosing a plan.",
     registry.load(registry.EVAL_COMMANDS),
 )
-GROUPS: Sequence[CommandGroup] = (TRACE, EVAL, HEAP)
+STUDY = CommandGroup(
+    "study",
+    "Study one mechanism, as in a paper.",
+    (*registry.load(registry.STUDY_COMMANDS), TRACE, EVAL, HEAP),
+)
+ALL: Sequence[Command | CommandGroup] = (*COMMANDS, STUDY)
 
 
 def every_command() -> list[tuple[str, Command]]:
     """All commands, with the words that they are written by."""
-    grouped = [(f"{group.name} {it.name}", it) for group in GROUPS for it in group.commands]
-    return [(command.name, command) for command in COMMANDS] + grouped
+    return [(words, it) for words, it in _every(ALL) if not isinstance(it, CommandGroup)]
+
+
+def every_group() -> list[tuple[str, CommandGroup]]:
+    """All groups, with the words that they are written by."""
+    return [(words, it) for words, it in _every(ALL) if isinstance(it, CommandGroup)]
+
+
+def _every(
+    members: Sequence[Command | CommandGroup], before: str = ""
+) -> Iterator[tuple[str, Command | CommandGroup]]:
+    for member in members:
+        yield before + member.name, member
+        if isinstance(member, CommandGroup):
+            yield from _every(member.commands, f"{before}{member.name} ")

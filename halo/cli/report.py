@@ -21,8 +21,9 @@ class ReportCommand:
             type=Path,
             nargs="+",
             metavar="RESULT",
-            help="results folder, its results.json, or the JSON of a trace analysis, `halo layout`,"
-            " `halo hints` or `halo eval predict`",
+            help="results folder, its results.json, or the JSON of a trace analysis, `halo study"
+            " layout`,"
+            " `halo study hints` or `halo study eval predict`",
         )
         parser.add_argument(
             "-o",

@@ -1,4 +1,4 @@
-"""`halo eval compare`, the paper's evaluation of one program: strategies, timed and simulated.
+"""`halo study eval compare`, the paper's evaluation of a program: strategies, timed and simulated.
 
 HALO, section 5: every configuration has the same pools over the same next allocator. Configurations
 differ only in their groups, and in how the runtime identifies these.

@@ -60,7 +60,7 @@ def run(session: Session, choice: Choice, inputs: Inputs) -> None:
 
 
 def baseline(session: Session, reference: Job) -> None:
-    """Measures the baseline allocators alone, for `halo eval baseline`."""
+    """Measures the baseline allocators alone, for `halo study eval baseline`."""
     with session.watching_outputs(reference):
         check_program(session, [reference], place_objects=False)
         _measure(session, reference, session.baselines())

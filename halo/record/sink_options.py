@@ -73,7 +73,7 @@ SINK_OPTIONS: Sequence[SinkOption] = (
         flag="--conflicts",
         metavar="MACHINE",
         help="also record which objects compete for sets of the first cache of MACHINE, a machine"
-        " file or a name as in `halo eval simulate` (this machine if none is given), for the"
+        " file or a name as in `halo study eval simulate` (this machine if none is given), for the"
         " strategy conflict; follows objects of up to 16 KiB",
         bare="this",
         machine=True,

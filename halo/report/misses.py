@@ -55,7 +55,7 @@ def simulated(measurement: Measurement) -> MissComparison | None:
         return None
     before, kept = fastest_allocator(measurement), measurement.summary.candidate
     one = found.configurations.get(before)
-    # `halo eval compare` simulates the compared plans by their own labels.
+    # `halo study eval compare` simulates the compared plans by their own labels.
     other = found.configurations.get(HALO) or found.configurations.get(kept or "")
     if one is None or other is None:
         return None

@@ -19,7 +19,7 @@ from argparse_manpage.manpage import Manpage  # noqa: E402
 
 from halo import __version__  # noqa: E402
 from halo.cli.main import build_parser  # noqa: E402
-from halo.cli.registry import GROUPS, Command, every_command  # noqa: E402
+from halo.cli.registry import Command, every_command, every_group  # noqa: E402
 
 COMPILERS = {"halo-cc": "C", "halo-c++": "C++"}
 # The options that scripts/halo-cc.in reads: name, value, meaning.
@@ -29,7 +29,11 @@ COMPILER_OPTIONS = (
     ("file", "GLOB", "log only events in these source files"),
     ("event", "GLOB", "log only these events: access, read, write, call, allocation"),
     ("allocators", "FILE", "list of the program's own allocators"),
-    ("hints", "FILE", "pass these hints, of halo hints, to Tidy; the program is then not traced"),
+    (
+        "hints",
+        "FILE",
+        "pass these hints, of halo study hints, to Tidy; the program is then not traced",
+    ),
 )
 
 
@@ -38,9 +42,9 @@ def pages() -> Iterator[tuple[str, str]]:
     everything = [(words, command.summary) for words, command in every_command()]
     description = build_parser([]).description or ""
     yield "halo", _overview("halo", description, everything, [*COMPILERS])
-    for group in GROUPS:
-        listed = [(f"{group.name} {it.name}", it.summary) for it in group.commands]
-        yield f"halo-{group.name}", _overview(f"halo {group.name}", group.summary, listed)
+    for words, group in every_group():
+        listed = [(f"{words} {it.name}", it.summary) for it in group.commands]
+        yield _name_of(words), _overview(f"halo {words}", group.summary, listed)
     for words, command in every_command():
         yield _name_of(words), _of_command(words, command)
     for name, language in COMPILERS.items():
@@ -74,7 +78,7 @@ def _of_command(words: str, command: Command) -> str:
 def _of_compiler(name: str, language: str) -> str:
     parser = _parser(
         f"{name} accepts all arguments of clang, and these options. The program writes a trace when"
-        " it is run by halo trace run. A GLOB that begins with ! excludes."
+        " it is run by halo study trace run. A GLOB that begins with ! excludes."
     )
     for key, value, meaning in COMPILER_OPTIONS:
         parser.add_argument(f"--halo-{key}={value}", action="store_true", help=meaning)

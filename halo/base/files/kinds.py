@@ -30,8 +30,8 @@ _FORMATS = {
 _MAKERS = {
     PROFILE: "profiles are recorded by: halo record",
     PLAN: "plans are made from profiles by: halo plan",
-    TRACE: "traces are written by programs of halo-cc under: halo trace run",
-    OBJECTS: "object traces are written by: halo layout -o, halo record --objects",
+    TRACE: "traces are written by programs of halo-cc under: halo study trace run",
+    OBJECTS: "object traces are written by: halo study layout -o, halo record --objects",
     RESULTS: "results are measured by: halo run",
 }
 

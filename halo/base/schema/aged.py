@@ -1,4 +1,4 @@
-"""Clean and aged heaps: the key `aged` of a results file, and the summary of `halo heap age`."""
+"""Clean and aged heaps: the key `aged` of a results file; the summary of `halo study heap age`."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class AgedTimesOfLevel(Struct, frozen=True):
 
 
 class AgedSummary(Struct, frozen=True):
-    """The output of `halo heap age --json`."""
+    """The output of `halo study heap age --json`."""
 
     program: str  # its name
     baseline: str  # its own allocator, or the fastest on the clean heap

@@ -16,7 +16,7 @@ Sizes = tuple[tuple[Count, Count], ...]
 
 
 class Detection(Struct, frozen=True):
-    """The output of `halo heap detect`. Sizes are in bytes."""
+    """The output of `halo study heap detect`. Sizes are in bytes."""
 
     format: str  # `halo-detector`
     version: int  # 1

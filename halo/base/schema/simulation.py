@@ -1,4 +1,4 @@
-"""Simulated caches and TLBs: the machine, the misses, and the document of `halo eval simulate`."""
+"""Simulated caches and TLBs: the machine, misses, document of `halo study eval simulate`."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class HeapUse(Struct, frozen=True):
 
 
 class SimulationDocument(Struct, frozen=True, kw_only=True):
-    """The output of `halo eval simulate --json`."""
+    """The output of `halo study eval simulate --json`."""
 
     format: str = FORMAT  # `halo-simulation`
     version: int = VERSION  # 2

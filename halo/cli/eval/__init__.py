@@ -1,1 +1,1 @@
-"""`halo eval`: measurements without the choice of a plan."""
+"""`halo study eval`: measurements without the choice of a plan."""

@@ -1,4 +1,4 @@
-"""`halo eval baseline`: measures a program under the baseline allocators, without halo."""
+"""`halo study eval baseline`: measures a program under the baseline allocators, without halo."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ COMMAND = "eval baseline"
 class BaselineCommand:
     name = "baseline"
     summary = "Measure a program under the baseline allocators only."
-    usage = "halo eval baseline [OPTIONS] -- PROG ARGS"
-    examples = ("halo eval baseline --trials 15 -- jq . large.json",)
+    usage = "halo study eval baseline [OPTIONS] -- PROG ARGS"
+    examples = ("halo study eval baseline --trials 15 -- jq . large.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_measuring_options(parser)

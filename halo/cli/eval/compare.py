@@ -1,4 +1,4 @@
-"""`halo eval compare`: the paper's evaluation, strategies against each other, of any programs."""
+"""`halo study eval compare`: the paper's evaluation, of any programs and strategies."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ from halo.cli.shared.program import check_runtime, input_file, two_programs
 class CompareCommand:
     name = "compare"
     summary = "Compare strategies, timed and simulated, as the HALO paper does."
-    usage = "halo eval compare [OPTIONS] NAME... | --all | -- PROG TRAIN-ARGS -- PROG REF-ARGS"
-    examples = ("halo eval compare --distance 32,128,512 hospital jq",)
+    usage = (
+        "halo study eval compare [OPTIONS] NAME... | --all | -- PROG TRAIN-ARGS -- PROG REF-ARGS"
+    )
+    examples = ("halo study eval compare --distance 32,128,512 hospital jq",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("names", nargs="*", metavar="NAME", help="bundled programs to measure")

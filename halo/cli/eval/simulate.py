@@ -1,4 +1,4 @@
-"""`halo eval simulate`: simulates a program's caches and TLBs, without performance counters."""
+"""`halo study eval simulate`: a program's caches and TLBs, without performance counters."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ COMMAND = "eval simulate"
 class SimulateCommand:
     name = "simulate"
     summary = "Simulate the cache and TLB misses of a program, with or without a plan."
-    usage = "halo eval simulate [OPTIONS] -- PROG ARGS"
-    examples = ("halo eval simulate --plan jq.plan -- jq . small.json",)
+    usage = "halo study eval simulate [OPTIONS] -- PROG ARGS"
+    examples = ("halo study eval simulate --plan jq.plan -- jq . small.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

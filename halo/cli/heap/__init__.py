@@ -1,1 +1,1 @@
-"""`halo heap`: aged heaps."""
+"""`halo study heap`: aged heaps."""

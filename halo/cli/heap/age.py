@@ -1,4 +1,4 @@
-"""`halo heap age`: measures a program on clean and on aged heaps, over allocators and plans."""
+"""`halo study heap age`: a program on clean and on aged heaps, over allocators and plans."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ COMMAND = "heap age"
 class AgeCommand:
     name = "age"
     summary = "Measure a program on a clean heap and on aged heaps, under allocators and plans."
-    usage = "halo heap age [OPTIONS] -- PROG ARGS"
-    examples = ("halo heap age --plan jq.plan --groups -- jq . large.json",)
+    usage = "halo study heap age [OPTIONS] -- PROG ARGS"
+    examples = ("halo study heap age --plan jq.plan --groups -- jq . large.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

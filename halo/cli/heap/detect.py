@@ -1,4 +1,4 @@
-"""`halo heap detect`: runs a program and writes the sizes of its allocations, for littering."""
+"""`halo study heap detect`: the sizes of a program's allocations, for littering."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ COMMAND = "heap detect"
 
 class DetectCommand:
     name = "detect"
-    summary = "Count the allocations of a program by size, for `halo heap litter`."
-    usage = "halo heap detect [OPTIONS] -- PROG ARGS"
-    examples = ("halo heap detect -o jq.sizes -- jq . small.json",)
+    summary = "Count the allocations of a program by size, for `halo study heap litter`."
+    usage = "halo study heap detect [OPTIONS] -- PROG ARGS"
+    examples = ("halo study heap detect -o jq.sizes -- jq . small.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

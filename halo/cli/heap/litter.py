@@ -1,4 +1,4 @@
-"""`halo heap litter`: runs a program on an aged heap."""
+"""`halo study heap litter`: runs a program on an aged heap."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ COMMAND = "heap litter"
 class LitterCommand:
     name = "litter"
     summary = "Run a program on a heap that is aged with the sizes of its allocations."
-    usage = "halo heap litter [OPTIONS] -- PROG ARGS"
-    examples = ("halo heap litter --data jq.sizes --occupancy 0.8 -- jq . large.json",)
+    usage = "halo study heap litter [OPTIONS] -- PROG ARGS"
+    examples = ("halo study heap litter --data jq.sizes --occupancy 0.8 -- jq . large.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -36,7 +36,7 @@ class LitterCommand:
             type=Path,
             default=Path("detector.out"),
             metavar="FILE",
-            help="file written by `halo heap detect` (default %(default)s)",
+            help="file written by `halo study heap detect` (default %(default)s)",
         )
         parser.add_argument(
             "--occupancy",
@@ -56,7 +56,7 @@ class LitterCommand:
         parser.add_argument(
             "--groups",
             action="store_true",
-            help="also litter the plan's groups; needs data of `halo heap detect --plan`",
+            help="also litter the plan's groups; needs data of `halo study heap detect --plan`",
         )
         add_allocator_option(parser, "allocator whose heap is aged")
         parser.add_argument(

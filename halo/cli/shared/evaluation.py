@@ -1,4 +1,4 @@
-"""The part of `halo eval compare` behind its options: programs and results folders."""
+"""The part of `halo study eval compare` behind its options: programs and results folders."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def bundled_subjects(settings: Settings, names: Sequence[str], everything: bool)
     if not chosen:
         raise UsageError(
             "Name a bundled program (`halo bench --list` lists them), or give your own:"
-            " halo eval compare -- PROG TRAIN-ARGS -- PROG REF-ARGS"
+            " halo study eval compare -- PROG TRAIN-ARGS -- PROG REF-ARGS"
         )
     found = []
     for bundled in [find_bundled(settings, name) for name in chosen]:

@@ -20,8 +20,8 @@ DETECTION = DocumentKind(
     VERSION,
     Detection,
     name="a detector's output",
-    give="give what `halo heap detect` wrote",
-    again="run `halo heap detect -- PROG ARGS` again",
+    give="give what `halo study heap detect` wrote",
+    again="run `halo study heap detect -- PROG ARGS` again",
 )
 
 

@@ -82,7 +82,7 @@ class HeapAging:
         if not path.exists() or run.ending.signal:
             raise RecordingFailed(
                 f"{job.target.name} did not run to its end under the detector, or wrote no sizes of"
-                " its allocations to litter with; try halo heap detect on it to see why."
+                " its allocations to litter with; try halo study heap detect on it to see why."
             )
         if not read_detection(path).allocations:
             raise RecordingFailed(

@@ -58,7 +58,7 @@ def run_recorder(
 def simulate_config(
     settings: Settings, job: Job, environment: Mapping[str, str], scratch: Path
 ) -> SimulatedRun:
-    """Misses of this machine's caches and TLBs, as `halo eval simulate --json` has them."""
+    """Misses of this machine's caches and TLBs, as `halo study eval simulate --json` has them."""
     return run_misses(simulated_profile(settings, job, environment, scratch))
 
 
@@ -75,7 +75,7 @@ def simulated_profile(
         if run.ending.signal or not parts:
             raise RecordingFailed(
                 f"{job.target.name} did not run to its end under the simulator; to see why,"
-                " run: halo eval simulate -- PROG ARGS"
+                " run: halo study eval simulate -- PROG ARGS"
             )
         return merge_parts(parts, job.target.path, job.arguments)
     finally:

@@ -65,7 +65,7 @@ def shared_configs(
         raise BadInput(
             f"{lacking.path} has no {event} of {' or '.join(wanted)}; it has those of"
             f" {', '.join(labels(lacking, event, on))}: choose with --configurations, or"
-            " measure with: halo eval compare"
+            " measure with: halo study eval compare"
         )
     return found
 

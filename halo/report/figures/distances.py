@@ -49,7 +49,8 @@ class DistancesFigure:
 def _distances(measurement: Measurement) -> Distances:
     if measurement.results.distances is None:
         raise BadInput(
-            f"{measurement.path} was not measured at several affinity distances; halo eval compare"
+            f"{measurement.path} was not measured at several affinity distances; halo study"
+            " eval compare"
             " does that."
         )
     return measurement.results.distances

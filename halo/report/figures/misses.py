@@ -48,5 +48,5 @@ def _event(measurements: Sequence[Measurement], on: str) -> str:
     raise BadInput(
         f"{lacking.path} has no misses of the first-level data cache, neither simulated nor"
         f" counted; measured were: {', '.join(events(lacking, on))}. Misses are simulated by:"
-        " halo eval compare"
+        " halo study eval compare"
     )

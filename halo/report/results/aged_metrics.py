@@ -35,7 +35,7 @@ def aged_of(measurement: Measurement) -> Aged:
     """What was measured on aged heaps; `BadInput` where nothing was."""
     if measurement.results.aged is None:
         raise BadInput(
-            f"{measurement.path} was not measured on aged heaps; halo heap age does that."
+            f"{measurement.path} was not measured on aged heaps; halo study heap age does that."
         )
     return measurement.results.aged
 

@@ -46,7 +46,7 @@ def points_of(measurement: Measurement) -> list[Point]:
     """The configurations that were both simulated and timed on the input that was simulated."""
     if measurement.results.simulation is None:
         raise BadInput(
-            f"{measurement.path} has nothing that was simulated; halo eval compare does that."
+            f"{measurement.path} has nothing that was simulated; halo study eval compare does that."
         )
     on = REFERENCE if measurement.results.simulation.input == REFERENCE else TRAINING
     trials = measurement.reference if on == REFERENCE else measurement.results.training
@@ -58,7 +58,8 @@ def points_of(measurement: Measurement) -> list[Point]:
     if len(found) < MIN_POINTS:
         raise BadInput(
             f"{measurement.path} has {len(found)} configurations that were simulated and timed on"
-            f" the same input; at least {MIN_POINTS} are needed: halo eval compare measures more."
+            f" the same input; at least {MIN_POINTS} are needed: halo study eval compare"
+            " measures more."
         )
     cycles = median(cycles for cycles, _ in found.values())
     seconds = median(seconds for _, seconds in found.values())

@@ -240,7 +240,7 @@ def trials_on(measurement: Measurement, on: str) -> Trials:
     if not measurement.results.training:
         raise BadInput(
             f"{measurement.path} has no configurations timed on the training input; measure it"
-            " with: halo eval compare"
+            " with: halo study eval compare"
         )
     return measurement.results.training
 
@@ -270,5 +270,5 @@ def simulated_value(found: SimulatedRun, event: str) -> float:
 
 def _how_to_get(event: str) -> str:
     if event.endswith("-misses") or event in SIMULATED:
-        return " Misses are simulated by: halo eval compare"
+        return " Misses are simulated by: halo study eval compare"
     return ""

@@ -87,7 +87,7 @@ class Measurement:
 
 
 def _describe(litter: LitterSettings) -> str:
-    """The settings in words, also those of the clean heap of `halo heap age`."""
+    """The settings in words, also those of the clean heap of `halo study heap age`."""
     if not litter["multiplier"]:
         return "clean, timed from where the program begins"
     return f"littered, occupancy {litter['occupancy']:g}, multiplier {litter['multiplier']:g}"

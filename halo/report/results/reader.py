@@ -20,7 +20,9 @@ from halo.report.results.model import Measurement
 from halo.report.results.simulated import recosted
 
 NAME = "results.json"
-ANALYSES = " (`halo report` also takes the JSON of `halo trace offenders`, `sharing` and `split`)"
+ANALYSES = (
+    " (`halo report` also takes the JSON of `halo study trace offenders`, `sharing` and `split`)"
+)
 RESULTS = DocumentKind(
     FORMAT,
     VERSION,
@@ -57,7 +59,7 @@ def _missing(folder: Path) -> str:
     below = sorted(inner.parent.name for inner in folder.glob(f"*/{NAME}"))
     if below:
         return f"{folder} holds folders of results; give them: {folder}/* (such as {below[0]})."
-    makers = "halo run, halo bench or halo eval compare"
+    makers = "halo run, halo bench or halo study eval compare"
     return f"{folder} holds no {NAME}; give a results folder of {makers}."
 
 

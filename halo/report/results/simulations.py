@@ -1,4 +1,4 @@
-"""Results of `halo eval simulate`, one of each program, as figures of the heap need them."""
+"""Results of `halo study eval simulate`, one of each program, as figures of the heap need them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ KIND = DocumentKind(
     FORMAT,
     VERSION,
     SimulationDocument,
-    name="a result of halo eval simulate",
-    give="give a file that halo eval simulate --json wrote",
+    name="a result of halo study eval simulate",
+    give="give a file that halo study eval simulate --json wrote",
     again="simulate the program again",
 )
 LARGEST = (1 << 28) - 1

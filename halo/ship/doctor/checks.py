@@ -26,7 +26,7 @@ from halo.ship.doctor.optional_parts import optional_parts
 # Packages by module, with the command that needs them; without one, recording and measuring do.
 MODULES = {
     **dict.fromkeys(("numpy", "rich", "elftools", "msgspec"), ""),
-    **dict.fromkeys(("duckdb", "pyarrow"), "halo trace"),
+    **dict.fromkeys(("duckdb", "pyarrow"), "halo study trace"),
     "matplotlib": "halo plot and halo report",
 }
 

@@ -1,4 +1,4 @@
-"""`halo conflicts`: which objects of a profile compete for sets of the first cache."""
+"""`halo study conflicts`: which objects of a profile compete for sets of the first cache."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 class ConflictsCommand:
     name = "conflicts"
     summary = "Show which objects compete for the same sets of the first cache."
-    usage = "halo conflicts [OPTIONS] PROFILE"
+    usage = "halo study conflicts [OPTIONS] PROFILE"
     examples = (
         "halo record --conflicts -o jq.profile -- jq . small.json",
-        "halo conflicts jq.profile",
+        "halo study conflicts jq.profile",
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,9 @@ class ConflictsCommand:
         from halo.studies.conflicts.table import show_conflicts
 
         if rest:
-            raise UsageError("`halo conflicts` takes a profile and no program; leave out the `--`.")
+            raise UsageError(
+                "`halo study conflicts` takes a profile and no program; leave out the `--`."
+            )
         check_outputs(options)
         profile = read_profile(options.profile)
         conflicts = conflicts_of(profile, options.profile)

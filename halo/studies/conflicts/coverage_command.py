@@ -1,4 +1,4 @@
-"""`halo eval coverage`: which states of a training run recur in a reference run."""
+"""`halo study eval coverage`: which states of a training run recur in a reference run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from halo.cli.shared.options import add_json_option
 class CoverageCommand:
     name = "coverage"
     summary = "Compare ways to recognise a training run's allocations in a reference run."
-    usage = "halo eval coverage [OPTIONS] TRAIN.profile REF.profile"
-    examples = ("halo eval coverage small.profile large.profile",)
+    usage = "halo study eval coverage [OPTIONS] TRAIN.profile REF.profile"
+    examples = ("halo study eval coverage small.profile large.profile",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -41,7 +41,7 @@ class CoverageCommand:
 
         if rest:
             raise UsageError(
-                "`halo eval coverage` takes two profiles and no program; leave out the `--`."
+                "`halo study eval coverage` takes two profiles and no program; leave out the `--`."
             )
         if options.json is not None:
             check_place(options.json)

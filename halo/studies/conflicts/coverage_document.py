@@ -1,4 +1,4 @@
-"""The document of `halo eval coverage`: states of a training run in a reference run."""
+"""The document of `halo study eval coverage`: states of a training run in a reference run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PredictorCoverage(Struct, frozen=True, kw_only=True):
 
 
 class CoverageDocument(Struct, frozen=True, kw_only=True):
-    """The output of `halo eval coverage --json`."""
+    """The output of `halo study eval coverage --json`."""
 
     format: str = FORMAT  # `halo-coverage`
     version: int = VERSION  # 1

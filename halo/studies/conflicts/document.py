@@ -1,4 +1,4 @@
-"""The document of `halo conflicts`: which objects compete for sets of the first cache."""
+"""The document of `halo study conflicts`: which objects compete for sets of the first cache."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CompetingPair(Struct, frozen=True):
 
 
 class ConflictsDocument(Struct, frozen=True, kw_only=True):
-    """The output of `halo conflicts --json`."""
+    """The output of `halo study conflicts --json`."""
 
     format: str = FORMAT  # `halo-conflicts`
     version: int = VERSION  # 1

@@ -1,4 +1,4 @@
-"""`halo hints`: which values of fields predict with what an object is used."""
+"""`halo study hints`: which values of fields predict with what an object is used."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MAX_SEED = 2**31 - 1
 class HintsCommand:
     name = "hints"
     summary = "Find field values that tell an allocator which objects are used together."
-    usage = "halo hints [OPTIONS] TRACE"
-    examples = ("halo hints --phase traverse prog.trace",)
+    usage = "halo study hints [OPTIONS] TRACE"
+    examples = ("halo study hints --phase traverse prog.trace",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -73,7 +73,7 @@ class HintsCommand:
         from halo.studies.hints.table import show_hints
 
         if rest:
-            raise UsageError("halo hints needs a stored TRACE, and runs nothing.")
+            raise UsageError("halo study hints needs a stored TRACE, and runs nothing.")
         if not 0 <= options.seed <= MAX_SEED:
             raise UsageError(f"--seed is a number from 0 to {MAX_SEED}.")
         check_learner()

@@ -1,4 +1,4 @@
-"""The document of `halo hints`: which fields predict with what objects are used."""
+"""The document of `halo study hints`: which fields predict with what objects are used."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class HintPrediction(Struct, frozen=True, kw_only=True):
 
 
 class HintsDocument(Struct, frozen=True, kw_only=True):
-    """The output of `halo hints --json`."""
+    """The output of `halo study hints --json`."""
 
     format: str = FORMAT  # `halo-hints`
     version: int = VERSION  # 1

@@ -74,7 +74,7 @@ def check_learner() -> None:
         import sklearn  # noqa: F401
     except ImportError as error:
         raise MissingPart(
-            f"halo hints needs scikit-learn; {read_settings().extra_command('learn')}"
+            f"halo study hints needs scikit-learn; {read_settings().extra_command('learn')}"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""`halo hints` on the page: the verdict about each type, and what its fields predict."""
+"""`halo study hints` on the page: the verdict about each type, and what its fields predict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of `halo hints`, one of each program."""
+"""Results of `halo study hints`, one of each program."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ KIND = DocumentKind(
     FORMAT,
     VERSION,
     HintsDocument,
-    name="a result of halo hints",
-    give="give a file that halo hints --json wrote",
-    again="run halo hints again",
+    name="a result of halo study hints",
+    give="give a file that halo study hints --json wrote",
+    again="run halo study hints again",
 )
 
 

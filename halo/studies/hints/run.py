@@ -71,7 +71,7 @@ def prepare(settings: Settings, trace: Path, folder: Path, phase: str = "") -> P
     if not is_typed(trace):
         raise BadTrace(
             f"{trace} is not a type-aware trace; build the program with halo-cc -g, and run it"
-            " with: halo trace run"
+            " with: halo study trace run"
         )
     traced = objects_of(settings, trace, folder, phase)
     layout = folder / "communities"
@@ -82,7 +82,7 @@ def prepare(settings: Settings, trace: Path, folder: Path, phase: str = "") -> P
     if phase and not found.phase:
         raise BadInput(
             f"{trace} has no access between an entry into {phase} and its exit: it may be inlined,"
-            " or its name may be another one; `halo trace show` names those that are entered"
+            " or its name may be another one; `halo study trace show` names those that are entered"
         )
     dataset = folder / "dataset"
     convert(settings, [str(trace)], dataset, keep_damaged=False)

@@ -1,4 +1,4 @@
-"""`halo layout`: how many misses any order of a program's objects could save."""
+"""`halo study layout`: how many misses any order of a program's objects could save."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _HELPS, _USELESS = 0, 1
 class LayoutCommand:
     name = "layout"
     summary = "Simulate how many misses another order of a program's objects would have."
-    usage = "halo layout [OPTIONS] -- PROG ARGS | halo layout [OPTIONS] TRACE"
-    examples = ("halo layout -- jq . small.json",)
+    usage = "halo study layout [OPTIONS] -- PROG ARGS | halo study layout [OPTIONS] TRACE"
+    examples = ("halo study layout -- jq . small.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_trace_options(
@@ -189,7 +189,7 @@ def _check(replayed: Replayed, options: argparse.Namespace) -> None:
     raise BadInput(
         f"No access was made by code of {options.phase}."
         if options.phase
-        else f"{options.trace} has no phase; record one with: halo layout --phase FUNCTION"
+        else f"{options.trace} has no phase; record one with: halo study layout --phase FUNCTION"
         " -o OTHER.objects -- PROG ARGS"
     )
 
@@ -229,7 +229,7 @@ def _check_typed(options: argparse.Namespace, option: str) -> None:
     if options.trace.exists() and not is_typed(options.trace):
         raise BadInput(
             f"{options.trace} has no types and values, so {option} cannot be used; give a trace of"
-            " halo trace run."
+            " halo study trace run."
         )
 
 

@@ -1,4 +1,4 @@
-"""The document of `halo layout`: misses if objects had other addresses."""
+"""The document of `halo study layout`: misses if objects had other addresses."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Replayed(Struct, frozen=True, kw_only=True):
 
 
 class LayoutDocument(Struct, frozen=True, kw_only=True):
-    """The output of `halo layout --json`."""
+    """The output of `halo study layout --json`."""
 
     format: str = FORMAT  # `halo-layout`
     version: int = VERSION  # 1

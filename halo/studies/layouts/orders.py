@@ -1,4 +1,4 @@
-"""Results of `halo layout`, one of each program."""
+"""Results of `halo study layout`, one of each program."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ KIND = DocumentKind(
     FORMAT,
     VERSION,
     LayoutDocument,
-    name="a result of halo layout",
-    give="give a file that halo layout --json wrote",
-    again="run halo layout again",
+    name="a result of halo study layout",
+    give="give a file that halo study layout --json wrote",
+    again="run halo study layout again",
 )
 PACKING = "reuse"
 """The packing that is nearest to a heap."""

@@ -1,4 +1,4 @@
-"""`halo layout` on the page: modelled cycles of each order, and misses by level."""
+"""`halo study layout` on the page: modelled cycles of each order, and misses by level."""
 
 from __future__ import annotations
 

@@ -57,7 +57,8 @@ def _read(folder: Path, wanted: Sequence[str]) -> Layouts:
     files = {path.stem: path for path in sorted(folder.glob("*.json"))}
     if not files:
         raise BadInput(
-            f"{folder} is not a folder with results of halo eval simulate --classes --json; give"
+            f"{folder} is not a folder with results of halo study eval simulate --classes --json;"
+            " give"
             " one that has a file for each layout of a program."
         )
     for name in wanted:

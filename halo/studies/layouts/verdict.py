@@ -95,7 +95,7 @@ def _reason(answer: Answer, places: MissPlaces | None) -> str:
         unknown = "" if places.typed else " The trace has no types, so these may be arrays."
         return (
             f"Objects larger than a line have {share:.0%} of the first cache's misses:"
-            f" {answer.value}, with halo trace split.{unknown}"
+            f" {answer.value}, with halo study trace split.{unknown}"
         )
     return ""
 

@@ -61,7 +61,7 @@ def group(subject: StrategyInput, options: Options) -> list[ProposedGroup]:
 
 
 def prospect(subject: StrategyInput) -> Prospect:
-    """By the verdict of `halo locality`, without a replay if no context has large objects.
+    """By the verdict of `halo study locality`, without a replay if no context has large objects.
 
     `BadInput` if the profile has no object trace.
     """

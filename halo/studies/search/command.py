@@ -1,4 +1,4 @@
-"""`halo eval predict`: the misses of a recorded program under plans, without running it."""
+"""`halo study eval predict`: the misses of a recorded program under plans, without running it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from halo.cli.shared.options import add_json_option, add_machine_option, machine
 class PredictCommand:
     name = "predict"
     summary = "Predict the misses of a recorded program under plans, without running it."
-    usage = "halo eval predict [OPTIONS] PROFILE PLAN..."
-    examples = ("halo eval predict app.profile halo.plan dense.plan",)
+    usage = "halo study eval predict [OPTIONS] PROFILE PLAN..."
+    examples = ("halo study eval predict app.profile halo.plan dense.plan",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -47,7 +47,8 @@ class PredictCommand:
 
         if rest:
             raise UsageError(
-                "`halo eval predict` takes a profile and plans, no program; leave out the `--`."
+                "`halo study eval predict` takes a profile and plans, no program; leave out the"
+                " `--`."
             )
         if options.json is not None:
             check_place(options.json)

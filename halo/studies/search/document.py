@@ -1,4 +1,4 @@
-"""The document of `halo eval predict`: the misses that a program would have under plans."""
+"""The document of `halo study eval predict`: the misses that a program would have under plans."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Predicted(Struct, frozen=True, kw_only=True):
 
 
 class PredictionDocument(Struct, frozen=True, kw_only=True):
-    """The output of `halo eval predict --json`."""
+    """The output of `halo study eval predict --json`."""
 
     format: str = FORMAT  # `halo-prediction`
     version: int = VERSION  # 1

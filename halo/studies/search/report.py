@@ -1,4 +1,4 @@
-"""`halo eval predict` on the page: modelled cycles and misses under each plan."""
+"""`halo study eval predict` on the page: modelled cycles and misses under each plan."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ KIND = DocumentKind(
     FORMAT,
     VERSION,
     PredictionDocument,
-    name="a result of halo eval predict",
-    give="give a file that halo eval predict --json wrote",
-    again="run halo eval predict again",
+    name="a result of halo study eval predict",
+    give="give a file that halo study eval predict --json wrote",
+    again="run halo study eval predict again",
 )
 
 

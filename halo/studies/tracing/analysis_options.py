@@ -29,7 +29,7 @@ def add_trace(parser: argparse.ArgumentParser, nargs: str = "+") -> None:
         type=Path,
         nargs=nargs,
         metavar="TRACE",
-        help="traces of one build, or one dataset written by `halo trace convert`",
+        help="traces of one build, or one dataset written by `halo study trace convert`",
     )
 
 
@@ -84,7 +84,7 @@ def add_common(parser: argparse.ArgumentParser, rows: str = "rows") -> None:
     parser.add_argument(
         "--live",
         action="store_true",
-        help="follow a dataset that `halo trace convert` is still writing; uses Spark",
+        help="follow a dataset that `halo study trace convert` is still writing; uses Spark",
     )
 
 

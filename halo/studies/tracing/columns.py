@@ -64,7 +64,7 @@ def convert(
                 said = str(error).rstrip(".")
                 if not keep_damaged:
                     raise BadTrace(
-                        f"{said}; `halo trace convert` keeps the events before that."
+                        f"{said}; `halo study trace convert` keeps the events before that."
                     ) from error
                 target.finish()
                 kept = True

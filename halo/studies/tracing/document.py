@@ -36,7 +36,7 @@ class AnalysedTrace(Struct, frozen=True):
 
 
 class SplitClass(Struct, frozen=True, kw_only=True):
-    """A class of `halo trace split`; the keys from `hot_bytes` on are of a split class."""
+    """A class of `halo study trace split`; the keys from `hot_bytes` on are of a split class."""
 
     label: str = field(name="class")  # of its rows; with file and line if not unique
     kind: str = ""  # for instance `struct`
@@ -65,7 +65,7 @@ class SplitClass(Struct, frozen=True, kw_only=True):
 
 
 class Analysis(Struct, frozen=True, kw_only=True):
-    """The JSON of `halo trace offenders`, `sharing`, `split` and `analyse`."""
+    """The JSON of `halo study trace offenders`, `sharing`, `split` and `analyse`."""
 
     format: str = FORMAT  # `halo-analysis`
     version: int = VERSION  # 1

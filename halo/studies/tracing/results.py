@@ -17,7 +17,7 @@ ANALYSIS = DocumentKind(
     VERSION,
     Analysis,
     name="of an analysis",
-    give="give the JSON of one, as of `halo trace split`",
+    give="give the JSON of one, as of `halo study trace split`",
     again="make the analysis again",
 )
 COUNTED = frozenset(

@@ -1,4 +1,4 @@
-"""The lines that threads share, of the JSON of `halo trace sharing`."""
+"""The lines that threads share, of the JSON of `halo study trace sharing`."""
 
 from __future__ import annotations
 

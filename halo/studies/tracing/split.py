@@ -1,4 +1,4 @@
-"""The classes of `halo trace split`, and which of their fields are hot."""
+"""The classes of `halo study trace split`, and which of their fields are hot."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ClassWeights:
 
 
 def has_classes(result: AnalysisResult) -> bool:
-    """Whether `halo trace split` wrote it; the analysis alone has only counts."""
+    """Whether `halo study trace split` wrote it; the analysis alone has only counts."""
     return isinstance(result.document.classes, tuple)
 
 
@@ -57,7 +57,7 @@ def _classes(result: AnalysisResult) -> list[ClassWeights]:
     if document.analysis != "split":
         raise Damaged(f"it is of the analysis '{document.analysis}', and split is asked for")
     if not isinstance(document.classes, tuple):
-        raise Damaged("it has no classes, as what halo trace split writes has")
+        raise Damaged("it has no classes, as what halo study trace split writes has")
     fields = convert(result.dicts(), list[FieldWeight], "rows")
     return [
         ClassWeights(

@@ -70,7 +70,7 @@ llvm::Error HintRules::read(llvm::StringRef path) {
     return llvm::createStringError("%s:%d %s", path.str().c_str(), number, why);
   };
   if (line.is_at_end() || line->trim() != "halo-hints 1")
-    return wrong("is not a file of hints of this version; make one with: halo hints -o FILE");
+    return wrong("is not a file of hints of this version; make one with: halo study hints -o FILE");
   TypeRule* type = nullptr;
   for (++line; !line.is_at_end(); ++line) {
     number = static_cast<int>(line.line_number());

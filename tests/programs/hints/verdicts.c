@@ -1,4 +1,4 @@
-// Types of objects with a different verdict of `halo hints` each. Objects of most types belong to
+// Types of objects with a different verdict of `halo study hints` each. Objects of most types belong to
 // one of GROUPS groups and are used with others of their group.
 #include <stdint.h>
 #include <stdio.h>

@@ -1,3 +1,3 @@
-"""Figures of `halo hints`: the importance of fields, and the accuracy of forests."""
+"""Figures of `halo study hints`: the importance of fields, and the accuracy of forests."""
 
 import halo.report.figures  # noqa: F401 - before matplotlib, whose messages it turns off

@@ -1,4 +1,4 @@
-"""A figure of the types from which `halo hints` learnt: a drawing and a table."""
+"""A figure of the types from which `halo study hints` learnt: a drawing and a table."""
 
 from __future__ import annotations
 

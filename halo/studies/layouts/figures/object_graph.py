@@ -25,7 +25,9 @@ SEED = 1
 
 class ObjectGraphFigure:
     name = "object-graph"
-    summary = "a small access graph of objects, coloured by community, from halo layout --graph"
+    summary = (
+        "a small access graph of objects, coloured by community, from halo study layout --graph"
+    )
     endings = IMAGES
     accepts = ()
 
@@ -36,14 +38,16 @@ class ObjectGraphFigure:
 
 
 def read_objects(path: Path) -> networkx.Graph:
-    """The graph of `halo layout --graph FILE.graphml`."""
+    """The graph of `halo study layout --graph FILE.graphml`."""
     try:
         graph = networkx.read_graphml(path, node_type=int)
         sound = all("community" in data for _, data in graph.nodes(data=True)) and len(graph) > 0
     except (OSError, ValueError, SyntaxError, networkx.NetworkXError) as error:
         raise BadInput(f"{path} cannot be read as GraphML: {error}.") from error
     if not sound:
-        raise BadInput(f"{path} is not a graph of objects; write one with: halo layout --graph")
+        raise BadInput(
+            f"{path} is not a graph of objects; write one with: halo study layout --graph"
+        )
     if len(graph) > MAX_OBJECTS:
         raise BadInput(
             f"{path} has {len(graph):,} objects, and the figure shows at most {MAX_OBJECTS};"

@@ -1,4 +1,4 @@
-"""`halo colours`: whether page colours can confine objects here, and whether they do."""
+"""`halo study colours`: whether page colours can confine objects here, and whether they do."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from halo.cli.shared.options import add_json_option
 class ColoursCommand:
     name = "colours"
     summary = "Test whether the colours of page frames matter on this machine, or check a process."
-    usage = "halo colours --test [--json FILE] | halo colours --audit PID"
-    examples = ("halo colours --test",)
+    usage = "halo study colours --test [--json FILE] | halo study colours --audit PID"
+    examples = ("halo study colours --test",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -33,13 +33,13 @@ class ColoursCommand:
 
     def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
         if rest:
-            raise UsageError("`halo colours` takes no program; leave out the `--`.")
+            raise UsageError("`halo study colours` takes no program; leave out the `--`.")
         if options.test == (options.audit is not None):
-            raise UsageError("`halo colours` needs either --test or --audit PID.")
+            raise UsageError("`halo study colours` needs either --test or --audit PID.")
         if options.test:
             return _test(settings, options)
         if options.json is not None:
-            raise UsageError("`halo colours --json` needs --test.")
+            raise UsageError("`halo study colours --json` needs --test.")
         return _audit(options.audit)
 
 

@@ -1,4 +1,4 @@
-"""The document of `halo colours`: whether the colours of page frames matter."""
+"""The document of `halo study colours`: whether the colours of page frames matter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LevelTimes(Struct, frozen=True, kw_only=True):
 
 
 class ColoursDocument(Struct, frozen=True, kw_only=True):
-    """The output of `halo colours --json`."""
+    """The output of `halo study colours --json`."""
 
     levels: tuple[LevelTimes, ...]  # from the second one on
     format: str = FORMAT  # `halo-colours`

@@ -1,4 +1,4 @@
-"""`halo corun`: several programs on one simulated last-level cache."""
+"""`halo study corun`: several programs on one simulated last-level cache."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ class CorunCommand:
     name = "corun"
     summary = "Simulate programs that share a last-level cache, with polluting objects confined."
     usage = (
-        "halo corun [OPTIONS] -- PROG ARGS -- PROG ARGS | halo corun [OPTIONS] --mixes FILE [MIX]"
+        "halo study corun [OPTIONS] -- PROG ARGS -- PROG ARGS"
+        " | halo study corun [OPTIONS] --mixes FILE [MIX]"
     )
-    examples = ("halo corun --alone --machine e7420-prefetching -- jq . small.json",)
+    examples = ("halo study corun --alone --machine e7420-prefetching -- jq . small.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -146,7 +147,8 @@ def _chosen(
         )
     if not rest:
         raise UsageError(
-            "The programs are missing: write halo corun [OPTIONS] -- PROG ARGS -- PROG ARGS, or"
+            "The programs are missing: write halo study corun [OPTIONS] -- PROG ARGS -- PROG"
+            " ARGS, or"
             " give a file with --mixes."
         )
     members = members_of(settings, split_programs(rest), options.limit or 0)

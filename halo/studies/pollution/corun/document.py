@@ -1,4 +1,4 @@
-"""The document of `halo corun`: programs that share a last-level cache."""
+"""The document of `halo study corun`: programs that share a last-level cache."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Mix(Struct, frozen=True, kw_only=True):
 
 
 class CorunDocument(Struct, frozen=True, kw_only=True):
-    """The output of `halo corun --json`."""
+    """The output of `halo study corun --json`."""
 
     format: str = FORMAT  # `halo-corun`
     version: int = VERSION  # 1

@@ -48,7 +48,7 @@ def split_programs(rest: Sequence[str]) -> list[list[str]]:
             programs[-1].append(word)
     if not all(programs):
         raise UsageError(
-            "A program is missing; write: halo corun [OPTIONS] -- PROG ARGS -- PROG ARGS"
+            "A program is missing; write: halo study corun [OPTIONS] -- PROG ARGS -- PROG ARGS"
         )
     return programs
 

@@ -29,7 +29,7 @@ def _variances(found: Locality) -> Points:
 MISS_RATES = DistributionFigure(
     Distribution(
         name="miss-rates",
-        summary="objects by their miss rate in the last-level cache, from halo locality (figure 3)",
+        summary="objects by their miss rate in the last-level cache, of halo study locality",
         title="Objects by their miss rate in the last-level cache",
         axis="miss rate of an object, at most",
         shares="objects with a miss rate",

@@ -1,4 +1,4 @@
-"""`halo locality`: which objects and contexts pollute the last-level cache."""
+"""`halo study locality`: which objects and contexts pollute the last-level cache."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _POLLUTES, _POLLUTES_NOT = 0, 1
 class LocalityCommand:
     name = "locality"
     summary = "Find the allocation contexts that pollute the last-level cache."
-    usage = "halo locality [OPTIONS] -- PROG ARGS | halo locality [OPTIONS] TRACE"
+    usage = "halo study locality [OPTIONS] -- PROG ARGS | halo study locality [OPTIONS] TRACE"
     examples = (
-        "halo locality -- jq . small.json",
-        "halo locality --machine e7420 --json jq.json -- jq . small.json",
+        "halo study locality -- jq . small.json",
+        "halo study locality --machine e7420 --json jq.json -- jq . small.json",
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The document of `halo locality`: which objects and contexts miss the last-level cache."""
+"""The document of `halo study locality`: which objects and contexts miss the last-level cache."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Locality(Struct, frozen=True, kw_only=True):
 
 
 class LocalityDocument(Struct, frozen=True, kw_only=True):
-    """The output of `halo locality --json`."""
+    """The output of `halo study locality --json`."""
 
     format: str = FORMAT  # `halo-locality`
     version: int = VERSION  # 1

@@ -1,4 +1,4 @@
-"""Results of `halo locality`, one of each program."""
+"""Results of `halo study locality`, one of each program."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ KIND = DocumentKind(
     FORMAT,
     VERSION,
     LocalityDocument,
-    name="a result of halo locality",
-    give="give a file that halo locality --json wrote",
-    again="run halo locality again",
+    name="a result of halo study locality",
+    give="give a file that halo study locality --json wrote",
+    again="run halo study locality again",
 )
 
 

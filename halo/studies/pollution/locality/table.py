@@ -1,4 +1,4 @@
-"""Prints what `halo locality` found: objects, pages, contexts, polluters, and the verdict."""
+"""Prints what `halo study locality` found: objects, pages, contexts, polluters, and the verdict."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _suggestion(row: dict[str, Value], use: Use | None) -> str:
             f" {use.of_each_line}: {row['owner']} has {use.owner_bytes} bytes, and"
             f" {row['function']} uses {use.bytes} of them ({names}). Keep {names} in an array of"
             f" {'its' if len(use.fields) < 2 else 'their'} own, or move the rest out"
-            " (halo trace split)."
+            " (halo study trace split)."
         )
     if str(row["type"]).rstrip().endswith("*"):
         return (

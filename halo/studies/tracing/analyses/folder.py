@@ -34,7 +34,7 @@ class About:
 
 @dataclass(frozen=True)
 class TraceFolder:
-    """A dataset that `halo trace convert` has written or is writing."""
+    """A dataset that `halo study trace convert` has written or is writing."""
 
     path: Path
 
@@ -102,7 +102,9 @@ def open_folder(path: Path) -> TraceFolder:
     """A complete trace dataset; raises `BadInput` if it is missing or incomplete."""
     folder = TraceFolder(path)
     if not path.is_dir():
-        raise BadInput(f"{path} is not a trace dataset; `halo trace convert` makes one of a trace.")
+        raise BadInput(
+            f"{path} is not a trace dataset; `halo study trace convert` makes one of a trace."
+        )
     if not folder.finished:
         raise BadInput(
             f"{path} has no `trace` table: it is not a trace dataset, or not yet complete."

@@ -1,1 +1,1 @@
-"""`halo trace`: traces of instrumented programs."""
+"""`halo study trace`: traces of instrumented programs."""

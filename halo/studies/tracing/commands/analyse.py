@@ -1,4 +1,4 @@
-"""`halo trace analyse`: any of the analyses of a trace's columns."""
+"""`halo study trace analyse`: any of the analyses of a trace's columns."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from halo.base.errors import UsageError
 from halo.base.settings import Settings
 from halo.studies.tracing.analysis_options import add_common, add_trace, analyse
 
-OWN_COMMANDS = {"split": "halo trace split TRACE"}
+OWN_COMMANDS = {"split": "halo study trace split TRACE"}
 """Analyses whose rows mean nothing without what their own command makes of them."""
 
 
 class AnalyseCommand:
     name = "analyse"
     summary = "Run an analysis of a trace by its name."
-    usage = "halo trace analyse [OPTIONS] NAME TRACE... | halo trace analyse --list"
-    examples = ("halo trace analyse --list", "halo trace analyse offenders prog.columns")
+    usage = "halo study trace analyse [OPTIONS] NAME TRACE... | halo study trace analyse --list"
+    examples = (
+        "halo study trace analyse --list",
+        "halo study trace analyse offenders prog.columns",
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -37,5 +40,7 @@ class AnalyseCommand:
         if options.analysis in OWN_COMMANDS:
             raise UsageError(f"This analysis has its own command: {OWN_COMMANDS[options.analysis]}")
         if rest or not options.analysis or not options.trace:
-            raise UsageError("Say which analysis, and of what: halo trace analyse NAME TRACE.")
+            raise UsageError(
+                "Say which analysis, and of what: halo study trace analyse NAME TRACE."
+            )
         return analyse(settings, options, find_analysis(options.analysis), {})

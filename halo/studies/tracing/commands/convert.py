@@ -1,4 +1,4 @@
-"""`halo trace convert`: turns a trace into Parquet files."""
+"""`halo study trace convert`: turns a trace into Parquet files."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ class ConvertCommand:
     name = "convert"
     summary = "Convert a trace to a dataset: a folder of Parquet files for the analyses."
     usage = (
-        "halo trace convert [OPTIONS] TRACE... | halo trace convert [OPTIONS] --live FOLDER --"
+        "halo study trace convert [OPTIONS] TRACE... | halo study trace convert [OPTIONS]"
+        " --live FOLDER --"
         " PROG ARGS"
     )
-    examples = ("halo trace convert -o prog.columns prog.trace",)
+    examples = ("halo study trace convert -o prog.columns prog.trace",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -64,7 +65,7 @@ class ConvertCommand:
         print(f"halo: {folder}: {conversion.accesses} accesses", file=sys.stderr)
         if not machine:
             print(
-                "halo: Misses were not simulated, so `halo trace offenders` will show none.",
+                "halo: Misses were not simulated, so `halo study trace offenders` will show none.",
                 file=sys.stderr,
             )
         for sentence in conversion.sentences:

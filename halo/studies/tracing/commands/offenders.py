@@ -1,4 +1,4 @@
-"""`halo trace offenders`: which variables and lines miss the caches, and at what cost."""
+"""`halo study trace offenders`: which variables and lines miss the caches, and at what cost."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ COMMAND = "trace offenders"
 class OffendersCommand:
     name = "offenders"
     summary = "List the variables and source lines with the most expensive cache misses."
-    usage = "halo trace offenders [OPTIONS] TRACE..."
-    examples = ("halo trace offenders --by line --function 'parse_*' prog.columns",)
+    usage = "halo study trace offenders [OPTIONS] TRACE..."
+    examples = ("halo study trace offenders --by line --function 'parse_*' prog.columns",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_trace(parser)

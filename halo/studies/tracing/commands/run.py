@@ -1,4 +1,4 @@
-"""`halo trace run`: runs an instrumented program and leaves its trace."""
+"""`halo study trace run`: runs an instrumented program and leaves its trace."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ COMMAND = "trace run"
 class TraceRunCommand:
     name = "run"
     summary = "Run a program built with halo-cc or halo-c++, and write its trace."
-    usage = "halo trace run [OPTIONS] -- PROG ARGS"
-    examples = ("halo trace run -o prog.trace -- ./prog input",)
+    usage = "halo study trace run [OPTIONS] -- PROG ARGS"
+    examples = ("halo study trace run -o prog.trace -- ./prog input",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -1,4 +1,4 @@
-"""`halo trace sharing`: which variables threads share, truly or by lying in one cache line."""
+"""`halo study trace sharing`: variables that threads share, truly or by a common cache line."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ COMMAND = "trace sharing"
 class SharingCommand:
     name = "sharing"
     summary = "List the variables and cache lines that threads share, truly or falsely."
-    usage = "halo trace sharing [OPTIONS] TRACE..."
-    examples = ("halo trace sharing --csv sharing.csv prog.columns",)
+    usage = "halo study trace sharing [OPTIONS] TRACE..."
+    examples = ("halo study trace sharing --csv sharing.csv prog.columns",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_trace(parser)

@@ -1,4 +1,4 @@
-"""`halo trace show`: a trace's contents as JSON, or its events as text."""
+"""`halo study trace show`: a trace's contents as JSON, or its events as text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ COMMAND = "trace show"
 class ShowCommand:
     name = "show"
     summary = "Print the contents of a trace as JSON, or its events as text."
-    usage = "halo trace show [OPTIONS] TRACE|-"
-    examples = ("halo trace show --events prog.trace | head",)
+    usage = "halo study trace show [OPTIONS] TRACE|-"
+    examples = ("halo study trace show --events prog.trace | head",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("trace", metavar="TRACE|-", help="trace file; - for standard input")

@@ -1,4 +1,4 @@
-"""`halo trace split`: says which structures to divide into a hot and a cold part."""
+"""`halo study trace split`: says which structures to divide into a hot and a cold part."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ COMMAND = "trace split"
 class SplitCommand:
     name = "split"
     summary = "List the structures to split into a hot and a cold part, with their new text."
-    usage = "halo trace split [OPTIONS] TRACE..."
-    examples = ("halo trace split --chart split.svg prog.columns",)
+    usage = "halo study trace split [OPTIONS] TRACE..."
+    examples = ("halo study trace split --chart split.svg prog.columns",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_trace(parser)

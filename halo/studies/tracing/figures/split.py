@@ -35,7 +35,7 @@ class SplitFigure:
     def make(self, paths: Sequence[Path], options: FigureOptions, ending: str) -> bytes:
         if len(paths) != 1:
             raise BadInput(
-                "The figure split is of one trace; give one JSON file of halo trace split."
+                "The figure split is of one trace; give one JSON file of halo study trace split."
             )
         return draw_split_classes(read_analysis(paths[0]), ending, options.top or MAX_CLASSES)
 
@@ -47,7 +47,7 @@ def draw_split_classes(result: AnalysisResult, ending: str, maximum: int = MAX_C
     if not shown:
         raise BadInput(
             f"{result.path} has no live class, so there is nothing to draw;"
-            " halo trace split --all shows the others."
+            " halo study trace split --all shows the others."
         )
     heights = [HEAD + BAR * len(_bars(found)) for found in shown]
     with canvas(WIDTH, sum(heights) + 0.6) as drawing:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from halo.cli.old_spellings import MOVED, current
-from halo.cli.registry import COMMANDS, GROUPS, Command, every_command
+from halo.cli.registry import ALL, Command, every_command, every_group
 from halo.plan import describe_options
 from halo.plan.strategies.factory import strategy_named
 from halo.plan.strategies.registry import STRATEGIES
@@ -23,10 +23,10 @@ def test_help_names_every_command() -> None:
     for outcome in (halo(), halo("--help")):
         assert outcome.status == 0
         assert outcome.stderr == ""
-        for name in [entry.name for entry in COMMANDS] + [group.name for group in GROUPS]:
+        for name in [entry.name for entry in ALL]:
             assert re.search(rf"^ +{name}\s", outcome.stdout, re.MULTILINE)
-    for group in GROUPS:
-        listed = halo(group.name, "--help").stdout
+    for words, group in every_group():
+        listed = halo(*words.split(), "--help").stdout
         for command in group.commands:
             assert re.search(rf"^ +{command.name}\s", listed, re.MULTILINE)
 
@@ -42,14 +42,17 @@ def test_every_command_explains_itself(words: str, command: Command) -> None:
 
 
 def test_old_spellings_are_those_of_commands() -> None:
-    known = {words for words, _ in every_command()}
+    known = {words for words, _ in [*every_command(), *every_group()]}
     assert {" ".join(words) for words in MOVED.values()} <= known
-    assert current(["age", "--trials", "3"], (), runs=True) == ["heap", "age", "--trials", "3"]
-    traces = ["run", "show"]
-    assert current(["trace", "-o", "t"], traces, runs=True) == ["trace", "run", "-o", "t"]
-    assert current(["trace", "run"], traces, runs=True) == ["trace", "run"]
-    assert current(["trace", "show", "t"], traces, runs=False) == ["trace", "show", "t"]
-    assert current(["trace", "--help"], traces, runs=False) == ["trace", "--help"]
+    aged = current(["age", "--trials", "3"], (), runs=True)
+    assert aged == ["study", "heap", "age", "--trials", "3"]
+    assert current(["layout", "-o", "t"], (), runs=False) == ["study", "layout", "-o", "t"]
+    assert current([], (), runs=False) == []
+    traces, now = ["run", "show"], ["study", "trace"]
+    assert current(["trace", "-o", "t"], traces, runs=True) == [*now, "run", "-o", "t"]
+    assert current(["trace", "run"], traces, runs=True) == [*now, "run"]
+    assert current(["trace", "show", "t"], traces, runs=False) == [*now, "show", "t"]
+    assert current(["trace", "--help"], traces, runs=False) == [*now, "--help"]
 
 
 def test_version() -> None:
@@ -111,6 +114,7 @@ def test_make_alone_lists_the_targets() -> None:
             "check",
             "conflicts",
             "deb",
+            "docs",
             "evaluation",
             "install",
             "tidy",

@@ -1,4 +1,4 @@
-"""`halo eval compare` of strategies on a small program, interrupted and resumed."""
+"""`halo study eval compare` of strategies on a small program, interrupted and resumed."""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ import pytest
 from halo.cli.main import build_parser, find_parser, split
 from halo.cli.old_spellings import MOVED, REPLACED
 from halo.cli.overview import EXAMPLES, START, sections
-from halo.cli.registry import COMMANDS, GROUPS, Command, every_command
+from halo.cli.registry import ALL, Command, every_command
 from support.command import halo
 
 EFFORT = "did you mean --effort thorough? See: halo"
-NAMES = [command.name for command in COMMANDS] + [group.name for group in GROUPS]
+NAMES = [member.name for member in ALL]
 EVERY = pytest.mark.parametrize(
     ("words", "command"), every_command(), ids=[words for words, _ in every_command()]
 )
@@ -83,11 +83,17 @@ def test_halo_help_is_the_same_as_the_option() -> None:
         ("rnu", "'rnu' is not a command of halo; did you mean run? See: halo --help"),
         ("help rnu", "did you mean run?"),
         ("hepl", "did you mean help"),
-        ("trace ofenders x", "of halo trace; did you mean offenders? See: halo trace --help"),
-        ("offendrs x", "did you mean trace offenders?"),
-        ("convert x", "did you mean trace convert?"),
+        (
+            "trace ofenders x",
+            "of halo study trace; did you mean offenders? See: halo study trace --help",
+        ),
+        ("offendrs x", "did you mean study trace offenders?"),
+        ("convert x", "did you mean study trace convert?"),
         ("run --trial 3 -- a -- b", "option of halo run; did you mean --trials or --train? See"),
-        ("eval baseline --jsn=x -- a", "--jsn is not an option of halo eval baseline; did you"),
+        (
+            "eval baseline --jsn=x -- a",
+            "--jsn is not an option of halo study eval baseline; did you",
+        ),
         ("exec --plann p -- a", "did you mean --plan?"),
         ("--versoin", "did you mean --version?"),
         ("record --engine valgrnd -- a", "'valgrnd'; did you mean valgrind?"),

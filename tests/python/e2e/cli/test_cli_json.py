@@ -37,28 +37,28 @@ PROGRAM = ("--", "./prog", "30")
 # All other commands with --json, and why each is not run here: the same code writes its document.
 NOT_RUN = {
     "bench": "as run, and its programs take minutes",
-    "colours": "needs a kernel that reports page frames",
-    "hints": "needs a trace by halo-cc, and learns for a minute",
-    "heap age": "as eval baseline, for every heap",
+    "study colours": "needs a kernel that reports page frames",
+    "study hints": "needs a trace by halo-cc, and learns for a minute",
+    "study heap age": "as eval baseline, for every heap",
     "check": "see test_check.py",
     "merge": "see test_merge.py",
-    "trace offenders": "writes by itself, see test_analyses_commands.py",
-    "trace sharing": "as trace offenders",
-    "trace split": "as trace offenders",
-    "trace analyse": "as trace offenders",
+    "study trace offenders": "writes by itself, see test_analyses_commands.py",
+    "study trace sharing": "as trace offenders",
+    "study trace split": "as trace offenders",
+    "study trace analyse": "as trace offenders",
 }
 RUN = {
     "run": ("--trials", "1", "--candidates", "dense", *PROGRAM, *PROGRAM),
     "probe": ("--seconds", "1", *PROGRAM),
-    "eval baseline": ("--trials", "1", *PROGRAM),
-    "eval simulate": PROGRAM,
-    "eval coverage": ("prog.profile", "prog.profile"),
-    "eval predict": ("prog.profile", "prog.plan"),
-    "conflicts": ("prog.profile",),
-    "corun": ("--machine", "e7420-prefetching", "--seeds", "1", *PROGRAM, *PROGRAM),
+    "study eval baseline": ("--trials", "1", *PROGRAM),
+    "study eval simulate": PROGRAM,
+    "study eval coverage": ("prog.profile", "prog.profile"),
+    "study eval predict": ("prog.profile", "prog.plan"),
+    "study conflicts": ("prog.profile",),
+    "study corun": ("--machine", "e7420-prefetching", "--seeds", "1", *PROGRAM, *PROGRAM),
     "doctor": PROGRAM,
-    "layout": PROGRAM,
-    "locality": PROGRAM,
+    "study layout": PROGRAM,
+    "study locality": PROGRAM,
 }
 
 
@@ -97,7 +97,7 @@ def test_standard_output_is_the_document_alone(words: str, folder: Path) -> None
 
 
 def test_a_failure_leaves_standard_output_empty(folder: Path) -> None:
-    outcome = halo("conflicts", "--json", "-", "missing.profile", cwd=folder)
+    outcome = halo("study", "conflicts", "--json", "-", "missing.profile", cwd=folder)
     assert (outcome.status, outcome.stdout) == (115, "")
 
 
@@ -114,7 +114,7 @@ def test_a_reader_that_is_gone_has_its_status(folder: Path) -> None:
 
 
 def test_a_closed_standard_output_is_said(folder: Path) -> None:
-    script = f"{sys.executable} -m halo conflicts --json - prog.profile >&-"
+    script = f"{sys.executable} -m halo study conflicts --json - prog.profile >&-"
     done = subprocess.run(
         ["sh", "-c", script], cwd=folder, capture_output=True, text=True, check=False
     )

@@ -112,7 +112,7 @@ def test_a_program_that_does_not_end_is_stopped(place: Path, port: str, command:
 def test_a_load_that_does_not_end_is_stopped(place: Path, port: str, tmp_path: Path) -> None:
     load = script(tmp_path / "load", f"sleep 62; : {port}")
     words = ["--timeout", "1", "--load", str(load), "--", "./ledger", port]
-    outcome = halo("eval", "baseline", *words, cwd=place)
+    outcome = halo("study", "eval", "baseline", *words, cwd=place)
     assert outcome.status == 119
     assert f"The load {load} did not end within 1 s" in outcome.stderr
     assert not living("62")
@@ -173,10 +173,10 @@ def test_an_output_of_the_load_that_varies_is_not_accepted(
 ) -> None:
     load = script(tmp_path / "load", "echo $$")
     words = ["--trials", "1", "--results", "varies", "--load", str(load), "--", "./ledger", port]
-    outcome = halo("eval", "baseline", *words, cwd=place)
+    outcome = halo("study", "eval", "baseline", *words, cwd=place)
     assert outcome.status == 119
     assert "differs from run to run under glibc itself" in outcome.stderr
-    assert halo("eval", "baseline", "--ignore-output", *words, cwd=place).status == 0
+    assert halo("study", "eval", "baseline", "--ignore-output", *words, cwd=place).status == 0
 
 
 def test_an_allocator_under_which_the_load_fails_is_left_out(
@@ -184,7 +184,7 @@ def test_an_allocator_under_which_the_load_fails_is_left_out(
 ) -> None:
     load = script(tmp_path / "load", "! grep -q jemalloc /proc/$HALO_PID/maps || exit 5")
     words = ["--trials", "1", "--results", "left", "--load", str(load), "--", "./ledger", port]
-    outcome = halo("eval", "baseline", *words, cwd=place)
+    outcome = halo("study", "eval", "baseline", *words, cwd=place)
     assert outcome.status == 0, outcome.stderr
     summary = json.loads((place / "left" / "summary.json").read_text())
     assert list(summary["left_out"]) == ["jemalloc"]

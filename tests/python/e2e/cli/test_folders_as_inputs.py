@@ -38,7 +38,7 @@ def test_a_results_folder_stands_for_its_kept_plan(folder: Path) -> None:
     assert "with halo.plan over glibc" in check.stdout
     update = halo("update", "r", "-o", "new.plan", cwd=folder)
     assert update.status == 0, update.stderr
-    predicted = halo("eval", "predict", "list.profile", "r", cwd=folder)
+    predicted = halo("study", "eval", "predict", "list.profile", "r", cwd=folder)
     assert predicted.status == 0 and "r/halo.plan" in predicted.stdout, predicted.stderr
 
 
@@ -74,7 +74,7 @@ def test_a_profile_stands_for_its_object_trace(folder: Path, command: str) -> No
 
 def test_a_profile_without_an_object_trace_says_how_to_record_one(folder: Path) -> None:
     assert halo("record", "-o", "plain.profile", "--", "./list", "30", cwd=folder).status == 7
-    outcome = halo("layout", "plain.profile", cwd=folder)
+    outcome = halo("study", "layout", "plain.profile", cwd=folder)
     assert outcome.status == 121
     assert "has no object trace; record it with: halo record --objects" in outcome.stderr
 

@@ -159,7 +159,7 @@ def test_a_failed_run_leaves_the_folder_of_the_user(tmp_path: Path, command: str
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_an_output_that_the_sentence_cannot_quote_is_kept(tmp_path: Path, stream: str) -> None:
     long = f"import sys; print('no\\n' * 999, file=sys.{stream}); sys.exit(3)"
-    outcome = halo("eval", "baseline", "--", "/usr/bin/python3", "-c", long, cwd=tmp_path)
+    outcome = halo("study", "eval", "baseline", "--", "/usr/bin/python3", "-c", long, cwd=tmp_path)
     assert outcome.status == 119
     (kept,) = tmp_path.glob(f"results/*/*.{stream}")
     assert "no" in kept.read_text()

@@ -54,7 +54,9 @@ def test_the_plan_is_used(folder: Path) -> None:
 
 
 def test_few_trials_are_repeated_with_more(folder: Path) -> None:
-    found = halo("eval", "baseline", "--trials", "1", "--results", "r 1", *PROGRAM, cwd=folder)
+    found = halo(
+        "study", "eval", "baseline", "--trials", "1", "--results", "r 1", *PROGRAM, cwd=folder
+    )
     words = shlex.split(step_of(found))
     assert words[1:] == ["eval", "baseline", *PROGRAM[:2], "--trials", "7", *PROGRAM[2:]]
     candidates = ["--candidates", "dense", "--results", "r 2"]
@@ -66,7 +68,9 @@ def test_few_trials_are_repeated_with_more(folder: Path) -> None:
 
 
 def test_an_answer_about_allocators_has_a_step(folder: Path) -> None:
-    found = halo("eval", "baseline", "--trials", "7", "--results", "r 3", *PROGRAM, cwd=folder)
+    found = halo(
+        "study", "eval", "baseline", "--trials", "7", "--results", "r 3", *PROGRAM, cwd=folder
+    )
     done = paste(step_of(found), folder)
     if "LD_PRELOAD" in step_of(found):
         assert (done.returncode, done.stdout) == (7, OUTPUT)
@@ -91,14 +95,14 @@ def test_a_check_has_a_step(folder: Path, least: str) -> None:
 
 def test_an_aged_heap_has_a_figure(folder: Path) -> None:
     given = ["--trials", "1", "--occupancy", "0.5", "--no-split", "--results", "h 1"]
-    done = paste(step_of(halo("heap", "age", *given, *PROGRAM, cwd=folder)), folder)
+    done = paste(step_of(halo("study", "heap", "age", *given, *PROGRAM, cwd=folder)), folder)
     assert done.returncode == 0, done.stderr
     assert (folder / "occupancy.svg").exists()
 
 
 def test_compared_strategies_have_a_page(folder: Path) -> None:
     given = ["--trials", "1", "--no-simulation", "--results", "c 1"]
-    found = halo("eval", "compare", *given, *PROGRAM, *PROGRAM[2:], cwd=folder)
+    found = halo("study", "eval", "compare", *given, *PROGRAM, *PROGRAM[2:], cwd=folder)
     done = paste(step_of(found), folder)
     assert done.returncode == 0, done.stderr
     assert (folder / "report.html").exists()

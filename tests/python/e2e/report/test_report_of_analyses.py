@@ -119,7 +119,7 @@ def test_damaged_cells(
 def test_a_refusal_names_the_analyses_too(tmp_path: Path) -> None:
     kept("{}", tmp_path / "other.json")
     for name in ("other.json", "nowhere.json"):
-        check(tmp_path, BAD_INPUT, "the JSON of `halo trace offenders`", "report", name)
+        check(tmp_path, BAD_INPUT, "the JSON of `halo study trace offenders`", "report", name)
 
 
 def test_files_that_are_cut_short_or_something_else(

@@ -1,1 +1,1 @@
-"""A slow replay of object traces, for the figures of `halo locality`."""
+"""A slow replay of object traces, for the figures of `halo study locality`."""

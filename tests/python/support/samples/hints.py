@@ -1,4 +1,4 @@
-"""Small results of `halo hints`."""
+"""Small results of `halo study hints`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small results of `halo layout`."""
+"""Small results of `halo study layout`."""
 
 from __future__ import annotations
 

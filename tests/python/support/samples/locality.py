@@ -1,4 +1,4 @@
-"""Small results of `halo locality`."""
+"""Small results of `halo study locality`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of `halo eval simulate` for the tests of what reads them."""
+"""Results of `halo study eval simulate` for the tests of what reads them."""
 
 from __future__ import annotations
 

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from halo.cli.registry import GROUPS, every_command
+from halo.cli.registry import every_command, every_group
 from support.command import REPOSITORY
 
 COMMANDS = dict(every_command())
-FOLDERS = {group.name for group in GROUPS}
+FOLDERS = {words for words, _ in every_group()}
 # Words after the name of the project that make no command of it; verbs in -s are others.
 WORDS = re.compile(
     r"again|alone|also|an|and|are|as|at|because|before|below|but|by|can|cannot|cc|command|did|for|"
     r"from|had|halo|help|hot|if|import|in|instead|itself|loaded|may|more|must|not|of|on|only|or|"
     r"over|program|ran|recorded|should|that|the|then|to|under|version|was|will|with"
 )
-NAMED = re.compile(r"(?<![\w./'-])(?:bin/)?halo ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?([^`\n;]*)")
+NAMED = re.compile(r"(?<![\w./'-])(?:bin/)?halo ([a-z][a-z-]*(?: [a-z][a-z-]*)*)([^`\n;]*)")
 LISTED = re.compile(r"^((?:, [a-z]+)*),? (?:or|and) ([a-z]+)(?=[.,;:)]|$)")
 OPTION = re.compile(r"(?<=[ `(\[])(--[a-z][a-z-]*)")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
@@ -39,18 +39,21 @@ def options_of(words: str) -> frozenset[str]:
 def wrong(text: str) -> list[str]:
     """The commands and options in a text that do not exist."""
     found = []
-    for first, second, rest in NAMED.findall(text):
-        words = f"{first} {second}" if first in FOLDERS else first
+    for named, rest in NAMED.findall(text):
+        first, *others = named.split(" ")
+        words = first
+        while words in FOLDERS and others:
+            words = f"{words} {others.pop(0)}"
         if words not in COMMANDS:
-            placeholder = first in FOLDERS and second not in FOLDERS and not second
             prose = WORDS.fullmatch(first) or (first.endswith("s") and first not in FOLDERS)
-            found += [] if placeholder or prose else [f"halo {words}"]
+            found += [] if words in FOLDERS or prose else [f"halo {words}"]
             continue
-        tail = rest if first in FOLDERS else f"{' ' * bool(second)}{second}{rest}"
+        tail = " ".join(["", *others] if others else []) + rest
         if listed := LISTED.match(tail):
             names = [*filter(None, listed[1].split(", ")), listed[2]]
-            top = {name.split()[0] for name in COMMANDS}
-            found += [f"halo {name}" for name in names if name not in top]
+            beside = words.rpartition(" ")[0]
+            full = [f"{beside} {name}".strip() for name in names]
+            found += [f"halo {it}" for it in full if it not in COMMANDS and it not in FOLDERS]
         of_halo = re.split(r" -- |[.:|,] | (?:bin/)?halo ", tail)[0]
         known = options_of(words) | {"--help"}
         found += [f"halo {words} {name}" for name in OPTION.findall(of_halo) if name not in known]
@@ -117,11 +120,11 @@ def test_pages_name_commands_that_exist() -> None:
     ("text", "names"),
     [
         ("give a results folder of halo run, bench or evaluate.", ["halo evaluate"]),
-        ("give a results folder of halo run, bench or heap.", []),
+        ("give a results folder of halo run, bench or study.", []),
         ("see `halo evaluate`", ["halo evaluate"]),
-        ("halo heap detects", ["halo heap detects"]),
+        ("halo study heap detects", ["halo study heap detects"]),
         ("repeat it with: halo probe --minutes 3 -- prog --size 4", ["halo probe --minutes"]),
-        ("bin/halo heap age --occupancy 0.5 --jsn x -- p", ["halo heap age --jsn"]),
+        ("bin/halo study heap age --occupancy 0.5 --jsn x -- p", ["halo study heap age --jsn"]),
         ("halo places objects, and halo was there", []),
     ],
 )
@@ -155,5 +158,5 @@ def test_one_thing_has_one_name_in_all_commands() -> None:
         if name.endswith(ending) and name[: -len(ending)] + singular in names
     }
     assert plurals == set(OTHERS)
-    assert "heap age" in names["--occupancy"] and "heap litter" in names["--occupancy"]
-    assert {"conflicts", "trace split"} <= names["--rows"] & names["--picture"]
+    assert "study heap age" in names["--occupancy"] and "study heap litter" in names["--occupancy"]
+    assert {"study conflicts", "study trace split"} <= names["--rows"] & names["--picture"]

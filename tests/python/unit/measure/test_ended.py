@@ -18,7 +18,7 @@ from support.samples.findings import MACHINE, NOISE, times
 JOB = Job(
     find_target("true", read_settings().environment), ("big file",), stdin=Path("in"), timeout=9.0
 )
-BASELINE = "halo eval baseline --stdin in --timeout 9 -- true 'big file'"
+BASELINE = "halo study eval baseline --stdin in --timeout 9 -- true 'big file'"
 
 
 def ended(**factors: float) -> Findings:

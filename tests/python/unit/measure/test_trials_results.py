@@ -102,7 +102,7 @@ def test_results_of_few_trials_can_be_read_back(tmp_path: Path, trials: int) -> 
 
 
 def test_plans_that_are_compared_are_not_taken_for_allocators() -> None:
-    """`halo eval compare` measures several plans for its answer."""
+    """`halo study eval compare` measures several plans for its answer."""
     findings = complete(1.0)
     dense = Candidate(PlanVariant("dense plan", "dense"), JEMALLOC, Path("/r/dense.plan"))
     findings.candidates = [*findings.candidates, dense]

@@ -128,11 +128,11 @@ def test_figures_and_where_they_come_from(tmp_path: Path) -> None:
     assert "1.0 k → 250 (−75.0 %)" in text
     assert "walk at a.c:1" in text
     assert "times slower 10.0" in text
-    assert "halo eval compare --trials 3 -- ./prog 1 -- ./prog 9" in text
+    assert "halo study eval compare --trials 3 -- ./prog 1 -- ./prog 9" in text
 
 
 def test_misses_without_a_measurement(tmp_path: Path) -> None:
-    assert "were neither simulated nor counted. halo eval compare" in checked(
+    assert "were neither simulated nor counted. halo study eval compare" in checked(
         page_of(tmp_path, document())
     )
 

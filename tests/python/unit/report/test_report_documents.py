@@ -123,7 +123,7 @@ def test_other_and_damaged_files_are_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text()[:80])
     reader = reader_of(path)
     assert reader is not None
-    with pytest.raises(BadInput, match=r"cut short or damaged; run halo layout again"):
+    with pytest.raises(BadInput, match=r"cut short or damaged; run halo study layout again"):
         reader(path)
 
 

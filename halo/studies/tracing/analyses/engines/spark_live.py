@@ -25,7 +25,7 @@ def follow(
 ) -> Answer:
     """Calls `update` with each partial answer; returns the answer about the complete trace."""
     if not folder.path.is_dir():
-        raise BadInput(f"{folder.path} is not a folder; `halo trace convert` makes it.")
+        raise BadInput(f"{folder.path} is not a folder; `halo study trace convert` makes it.")
     while not folder.files("accesses") and not folder.finished:
         _check(folder)
         time.sleep(POLL_INTERVAL)

@@ -13,7 +13,7 @@
 namespace halo::corun {
 namespace {
 
-// The whole hierarchy in one piece, as `halo eval simulate` has it.
+// The whole hierarchy in one piece, as `halo study eval simulate` has it.
 struct Simulated : objects::Visitor {
   explicit Simulated(const simulator::Machine& machine)
       : levels(machine.caches.size()), hierarchy(machine) {}

@@ -1,4 +1,4 @@
-"""`halo heap detect`, `litter` and `age`, and `--litter`, end to end on small programs."""
+"""`halo study heap detect`, `litter` and `age`, and `--litter`, end to end on small programs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert (outcome.status, outcome.stdout) == (7, SUM)
     told = outcome.stderr.splitlines()
     assert told[0] == "halo: the sizes are in detector.out"
-    assert told[1].endswith(f"halo heap litter --data detector.out -- {shlex.join(PROG)}")
+    assert told[1].endswith(f"halo study heap litter --data detector.out -- {shlex.join(PROG)}")
     assert len(told) == 2
     assert halo("record", "--", *PROG, cwd=folder).status == 7
     planned = halo("plan", "prog.profile", "--strategy", "per-site", cwd=folder)

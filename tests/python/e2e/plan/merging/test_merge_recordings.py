@@ -117,7 +117,7 @@ def test_a_merged_profile_is_read_wherever_profiles_are(folder: Path) -> None:
     ):
         outcome = halo(*command, cwd=folder)
         assert outcome.status == 0, outcome.stderr
-    outcome = halo("conflicts", "merged.profile", cwd=folder)
+    outcome = halo("study", "conflicts", "merged.profile", cwd=folder)
     assert outcome.status == 117 and "has no record of conflicts" in outcome.stderr
 
 
@@ -129,7 +129,7 @@ def test_conflicts_of_two_inputs_are_merged(folder: Path) -> None:
         )
         assert recorded.status == 0, recorded.stderr
     assert "Without" not in merge(folder, "red.sets", "blue.sets")
-    outcome = halo("conflicts", "merged.profile", cwd=folder)
+    outcome = halo("study", "conflicts", "merged.profile", cwd=folder)
     assert outcome.status == 0, outcome.stderr
     assert "has" in outcome.stdout and "misses" in outcome.stdout
 

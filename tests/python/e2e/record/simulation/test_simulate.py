@@ -1,4 +1,4 @@
-"""`halo eval simulate`: caches and TLBs simulated under real programs."""
+"""`halo study eval simulate`: caches and TLBs simulated under real programs."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_misses_are_divided_into_classes(arrays: Path, tmp_path: Path) -> None:
 def test_a_machine_of_halo_is_named(arrays: Path, tmp_path: Path) -> None:
     path = tmp_path / "out.json"
     options = ("--classes", "--machine", "alpha21264", "--json", str(path))
-    outcome = halo("eval", "simulate", *options, "--", str(arrays))
+    outcome = halo("study", "eval", "simulate", *options, "--", str(arrays))
     assert outcome.status == 0
     assert "a fully associative cache hits" in outcome.stderr
     caches = json.loads(path.read_text())["machine"]["caches"]
@@ -136,7 +136,9 @@ def test_a_machine_of_halo_is_named(arrays: Path, tmp_path: Path) -> None:
 def test_classes_need_a_machine_without_prefetching(arrays: Path, tmp_path: Path) -> None:
     machine = tmp_path / "machine.toml"
     machine.write_text(f'prefetch = ["next-line"]\n{MACHINE}')
-    outcome = halo("eval", "simulate", "--classes", "--machine", str(machine), "--", str(arrays))
+    outcome = halo(
+        "study", "eval", "simulate", "--classes", "--machine", str(machine), "--", str(arrays)
+    )
     assert outcome.status == 111
     assert "--classes needs a machine without prefetching" in outcome.stderr
 

@@ -1,4 +1,4 @@
-"""`halo hints`: verdicts about real programs, and refusals."""
+"""`halo study hints`: verdicts about real programs, and refusals."""
 
 from __future__ import annotations
 
@@ -80,7 +80,9 @@ def test_a_field_that_is_written_later_is_not_known(judged: Mapping[str, TypeHin
 def test_the_command_prints_and_writes_the_same_as_before(trace: Path, tmp_path: Path) -> None:
     found = []
     for name in ("one.json", "two.json"):
-        outcome = halo("hints", "--type", "bucket", "--json", name, str(trace), cwd=tmp_path)
+        outcome = halo(
+            "study", "hints", "--type", "bucket", "--json", name, str(trace), cwd=tmp_path
+        )
         assert outcome.status == 0, outcome.stderr
         assert "objects are array elements" in outcome.stdout
         found.append((tmp_path / name).read_text())
@@ -106,7 +108,7 @@ def test_objects_have_the_numbers_of_the_dataset(prepared: Prepared) -> None:
 def test_bad_options_are_one_sentence(
     trace: Path, arguments: tuple[str, ...], status: int, words: str
 ) -> None:
-    outcome = halo("hints", *arguments, str(trace))
+    outcome = halo("study", "hints", *arguments, str(trace))
     assert outcome.status == status
     assert words in outcome.stderr and outcome.stderr.count("\n") == 1
 
@@ -127,7 +129,7 @@ def test_a_phase_changes_nothing_but_adds_its_prediction(
 
 
 def test_a_phase_that_is_not_entered_is_one_sentence(trace: Path) -> None:
-    outcome = halo("hints", "--phase", "nosuch", str(trace))
+    outcome = halo("study", "hints", "--phase", "nosuch", str(trace))
     assert outcome.status == 117
     assert "nosuch" in outcome.stderr and outcome.stderr.count("\n") == 1
 
@@ -143,17 +145,17 @@ def test_traces_that_tell_nothing_are_one_sentence(tmp_path: Path) -> None:
         (".", 121, "halo-cc -g"),
         ("empty", 117, "no accesses to heap objects"),
     ):
-        outcome = halo("hints", "--json", "found.json", name, cwd=tmp_path)
+        outcome = halo("study", "hints", "--json", "found.json", name, cwd=tmp_path)
         assert outcome.status == status, outcome.stderr
         assert words in outcome.stderr and outcome.stderr.count("\n") == 1
     assert not (tmp_path / "found.json").exists()
 
 
 def test_types_and_levels_that_do_not_exist_are_told_with_those_that_do(trace: Path) -> None:
-    outcome = halo("hints", "--type", "nosuch", str(trace))
+    outcome = halo("study", "hints", "--type", "nosuch", str(trace))
     assert outcome.status == 117
     assert "matches nosuch; the trace has:" in outcome.stderr and "bucket" in outcome.stderr
-    outcome = halo("hints", "--type", "keyed", "--level", "60", str(trace))
+    outcome = halo("study", "hints", "--type", "keyed", "--level", "60", str(trace))
     assert outcome.status in {0, 1}, outcome.stderr
     assert "Level 60 does not have" in " ".join(outcome.stdout.split())
 
@@ -180,7 +182,7 @@ def test_a_trace_that_is_cut_short_is_used_as_far_as_it_goes(trace: Path, tmp_pa
 
 
 def test_layout_takes_the_trace_too(trace: Path) -> None:
-    outcome = halo("layout", str(trace))
+    outcome = halo("study", "layout", str(trace))
     assert outcome.status in {0, 1}, outcome.stderr
     assert "as-recorded" in outcome.stdout
 

@@ -1,4 +1,4 @@
-"""`halo layout --order`: the records of an input file in the order of a layout."""
+"""`halo study layout --order`: the records of an input file in the order of a layout."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_neighbours_come_close_in_a_file_in_the_order_of_the_layout(tmp_path: Pa
     lines = nodes()
     by_id.write_text("\n".join([*lines, ""]))
     options = ["--quick", "--order", str(order), "-o", str(tmp_path / "graph.objects")]
-    outcome = halo("layout", *options, "--", GRAPH, str(by_id), "bfs", "3", "1")
+    outcome = halo("study", "layout", *options, "--", GRAPH, str(by_id), "bfs", "3", "1")
     assert outcome.status in {0, 1}, outcome.stderr
     assert re.search(rf"\n\d+ +{SIDE * SIDE:,}  std::make_unique", outcome.stdout)
     assert "malloc" not in outcome.stdout, "only one packing"
@@ -40,9 +40,11 @@ def test_neighbours_come_close_in_a_file_in_the_order_of_the_layout(tmp_path: Pa
 def test_contexts_of_a_stored_trace_have_no_names(tmp_path: Path) -> None:
     path, trace, order = (tmp_path / name for name in ("nodes", "graph.objects", "order"))
     path.write_text("\n".join([*nodes(), ""]))
-    made = halo("layout", "--quick", "-o", str(trace), "--", GRAPH, str(path), "bfs", "1", "1")
+    made = halo(
+        "study", "layout", "--quick", "-o", str(trace), "--", GRAPH, str(path), "bfs", "1", "1"
+    )
     assert "Contexts" not in made.stdout
-    outcome = halo("layout", "--quick", "--order", str(order), str(trace))
+    outcome = halo("study", "layout", "--quick", "--order", str(order), str(trace))
     assert outcome.status in {0, 1}, outcome.stderr
     found = outcome.stdout.partition("Contexts in")[2]
     assert re.search(rf"\n\d+ +{SIDE * SIDE:,} *\n", found)

@@ -1,4 +1,4 @@
-"""`halo layout --key`: values of a field in the order of a layout, to reorder an input file by."""
+"""`halo study layout --key`: values of a field in the order of a layout, to reorder an input."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_lines_by_the_key_of_the_layout_bring_neighbours_close(tmp_path: Path) -
     file.write_text("\n".join([*lines, ""]))
     trace = trace_of(program, tmp_path / "trace", str(file), "bfs", "3", "1")
     outcome = halo(
-        "layout", "--quick", "--key", "graph::Node.id", "--order", str(order), str(trace)
+        "study", "layout", "--quick", "--key", "graph::Node.id", "--order", str(order), str(trace)
     )
     assert outcome.status in {0, 1}, outcome.stderr
     assert "Contexts" not in outcome.stdout
@@ -83,7 +83,9 @@ def test_lines_by_the_key_of_the_layout_bring_neighbours_close(tmp_path: Path) -
 def test_values_are_exact(items: Path, tmp_path: Path, field: str, values: set[str]) -> None:
     order = tmp_path / "order"
     order.write_text("replaced")
-    outcome = halo("layout", "--quick", "--key", f"item.{field}", "--order", str(order), str(items))
+    outcome = halo(
+        "study", "layout", "--quick", "--key", f"item.{field}", "--order", str(order), str(items)
+    )
     assert outcome.status in {0, 1}, outcome.stderr
     assert set(order.read_text().splitlines()) == values
     assert order.read_text().count("\n") == 4
@@ -108,7 +110,7 @@ def test_another_field_is_refused_in_one_sentence(
 ) -> None:
     order = tmp_path / "order"
     order.write_text("mine")
-    outcome = halo("layout", "--quick", "--key", key, "--order", str(order), str(items))
+    outcome = halo("study", "layout", "--quick", "--key", key, "--order", str(order), str(items))
     assert outcome.status == status, outcome.stderr
     assert words in outcome.stderr and outcome.stderr.count("\n") == 1
     assert order.read_text() == "mine"
@@ -121,7 +123,7 @@ def test_a_key_needs_a_file_and_a_trace_with_types(items: Path, tmp_path: Path) 
         (("--key", "item.real", "--order", "o", "--", "true"), 111, "halo-cc -g"),
         (("--key", "item.real", "--order", "o", "plain.objects"), 117, "no types and values"),
     ):
-        outcome = halo("layout", *arguments, cwd=tmp_path)
+        outcome = halo("study", "layout", *arguments, cwd=tmp_path)
         assert outcome.status == status, outcome.stderr
         assert words in outcome.stderr and outcome.stderr.count("\n") == 1
     assert not (tmp_path / "o").exists()

@@ -22,7 +22,7 @@ def keyed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("keyed")
     trace, keys = folder / "mesh.objects", folder / "keys"
     env = {"HALO_BENCH_KEYS": str(keys)}
-    outcome = halo("layout", "--quick", "-o", str(trace), "--", *PROGRAM, env=env)
+    outcome = halo("study", "layout", "--quick", "-o", str(trace), "--", *PROGRAM, env=env)
     assert outcome.status in (0, 1), outcome.stderr
     return trace, keys
 

@@ -1,4 +1,4 @@
-"""`halo layout`: object traces of real programs, replayed."""
+"""`halo study layout`: object traces of real programs, replayed."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def scattered(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     folder = tmp_path_factory.mktemp("scattered")
     program = compile_c(SCATTERED, folder / "scattered")
     trace, path = folder / "kept.objects", folder / "found.json"
-    outcome = halo("layout", "--json", str(path), "-o", str(trace), "--", str(program))
+    outcome = halo("study", "layout", "--json", str(path), "-o", str(trace), "--", str(program))
     return Kept(outcome, json.loads(path.read_text()), trace)
 
 
@@ -127,7 +127,7 @@ def test_objects_that_are_used_in_another_order_are_put_in_it(scattered: Kept) -
 
 def test_a_stored_trace_gives_the_same(scattered: Kept, tmp_path: Path) -> None:
     path = tmp_path / "found.json"
-    again = halo("layout", "--json", str(path), str(scattered.trace))
+    again = halo("study", "layout", "--json", str(path), str(scattered.trace))
     assert again.status == 0, again.stderr
     assert json.loads(path.read_text())["replayed"] == scattered.found["replayed"]
 
@@ -137,7 +137,7 @@ def test_the_graph_is_written_for_other_programs(
     scattered: Kept, tmp_path: Path, ending: str
 ) -> None:
     path = tmp_path / f"graph.{ending}"
-    outcome = halo("layout", "--graph", str(path), str(scattered.trace))
+    outcome = halo("study", "layout", "--graph", str(path), str(scattered.trace))
     assert outcome.status == 0, outcome.stderr
     edges = scattered.found["replayed"]["graph"]["edges"]
     if ending == "graphml":
@@ -154,7 +154,7 @@ def test_the_graph_is_written_for_other_programs(
 def test_a_program_whose_objects_are_in_order_already(tmp_path: Path) -> None:
     source = SCATTERED.replace("STEP = 7919", "STEP = 1").replace("ROUNDS = 6", "ROUNDS = 2")
     program = compile_c(source, tmp_path / "in_order")
-    outcome = halo("layout", "--", str(program))
+    outcome = halo("study", "layout", "--", str(program))
     assert outcome.status == 1, outcome.stderr
     assert "None of these orders would save more than" in outcome.stdout
 
@@ -164,7 +164,7 @@ def test_a_trace_that_is_cut_short_is_read_as_far_as_it_goes(
 ) -> None:
     trace = tmp_path / "short.objects"
     trace.write_bytes(scattered.trace.read_bytes()[:-10])
-    outcome = halo("layout", str(trace))
+    outcome = halo("study", "layout", str(trace))
     assert outcome.status in {0, 1}, outcome.stderr
     assert "cut short" in outcome.stdout
 
@@ -183,7 +183,7 @@ def test_another_file_is_refused(tmp_path: Path, content: bytes | None, words: s
     trace = tmp_path / "a.objects"
     if content is not None:
         trace.write_bytes(content)
-    outcome = halo("layout", str(trace))
+    outcome = halo("study", "layout", str(trace))
     assert outcome.status == 121
     assert words in outcome.stderr and outcome.stderr.count("\n") == 1
 
@@ -201,7 +201,7 @@ def test_bad_usage_is_one_sentence(tmp_path: Path) -> None:
         (("-o", "there", "--", *RBTREE), 117, "exists"),
         ((), 111, "--"),
     ):
-        outcome = halo("layout", *arguments, cwd=tmp_path)
+        outcome = halo("study", "layout", *arguments, cwd=tmp_path)
         assert outcome.status == status, outcome.stderr
         assert words in outcome.stderr
     assert (tmp_path / "there").read_text() == "mine"
@@ -236,7 +236,7 @@ def test_a_phase_counts_its_accesses_and_those_of_its_callees(tmp_path: Path) ->
         "behind": ("--phase", "build", "--after-phase"),
     }.items():
         path = tmp_path / f"{name}.json"
-        outcome = halo("layout", *options, "--json", str(path), "--", str(program))
+        outcome = halo("study", "layout", *options, "--json", str(path), "--", str(program))
         assert outcome.status in {0, 1}, outcome.stderr
         found = json.loads(path.read_text())
         assert found["phase"] == (options[1] if options else "")
@@ -251,7 +251,7 @@ def test_a_phase_counts_its_accesses_and_those_of_its_callees(tmp_path: Path) ->
 def test_a_phase_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     program = compile_c(PHASES, tmp_path / "phases")
     for name, words in (("missing", "no function missing"), ("nothing", "code of nothing")):
-        outcome = halo("layout", "--phase", name, "--", str(program))
+        outcome = halo("study", "layout", "--phase", name, "--", str(program))
         assert outcome.status == 117, outcome.stderr
         assert words in outcome.stderr and outcome.stderr.count("\n") == 1
 
@@ -272,7 +272,7 @@ def test_requested_alignment_is_kept(tmp_path: Path) -> None:
     )
     path = tmp_path / "found.json"
     chosen = ("--machine", "miucin", "--quick", "--json", str(path))
-    outcome = halo("layout", *chosen, "--", str(program))
+    outcome = halo("study", "layout", *chosen, "--", str(program))
     assert outcome.status in {0, 1}, outcome.stderr
     # All begin pages, so they compete for one set of the first cache, in any order.
     for one in json.loads(path.read_text())["replayed"]["replays"]:
@@ -281,7 +281,7 @@ def test_requested_alignment_is_kept(tmp_path: Path) -> None:
 
 def test_a_program_without_objects_is_one_sentence(tmp_path: Path) -> None:
     program = compile_c("int main(void) { return 3; }", tmp_path / "nothing")
-    outcome = halo("layout", "--json", "found.json", "--", str(program), cwd=tmp_path)
+    outcome = halo("study", "layout", "--json", "found.json", "--", str(program), cwd=tmp_path)
     assert outcome.status == 117
     assert "nothing ended with status 3" in outcome.stderr
     assert "no accesses to tracked objects" in outcome.stderr
@@ -289,7 +289,7 @@ def test_a_program_without_objects_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_program_that_only_executes_another_one_is_refused() -> None:
-    outcome = halo("layout", "--", "env", *RBTREE)
+    outcome = halo("study", "layout", "--", "env", *RBTREE)
     assert outcome.status == 113
     assert outcome.stderr.count("\n") == 1
 
@@ -320,7 +320,7 @@ def test_a_forked_child_does_not_disturb_the_trace(tmp_path: Path) -> None:
         tmp_path / "forks",
     )
     path = tmp_path / "found.json"
-    outcome = halo("layout", "--json", str(path), "--", str(program))
+    outcome = halo("study", "layout", "--json", str(path), "--", str(program))
     assert outcome.status in {0, 1}, outcome.stderr
     replayed = json.loads(path.read_text())["replayed"]
     assert "1 further process was not traced" in outcome.stderr
@@ -331,9 +331,9 @@ def test_a_forked_child_does_not_disturb_the_trace(tmp_path: Path) -> None:
 def test_a_refused_trace_replaces_no_file(tmp_path: Path) -> None:
     """Files of an earlier run stay, if a trace does not answer the question."""
     trace, order = tmp_path / "plain.objects", tmp_path / "order"
-    assert halo("layout", "--quick", "-o", str(trace), "--", *RBTREE).status in {0, 1}
+    assert halo("study", "layout", "--quick", "-o", str(trace), "--", *RBTREE).status in {0, 1}
     order.write_text("mine")
-    outcome = halo("layout", "--quick", "--after-phase", "--order", str(order), str(trace))
+    outcome = halo("study", "layout", "--quick", "--after-phase", "--order", str(order), str(trace))
     assert outcome.status == 117
     assert "has no phase" in outcome.stderr and "-o OTHER.objects" in outcome.stderr
     assert order.read_text() == "mine"

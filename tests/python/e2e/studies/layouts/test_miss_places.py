@@ -1,4 +1,4 @@
-"""`halo layout` says which objects keep every order from helping."""
+"""`halo study layout` says which objects keep every order from helping."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def layout(folder: Path, *arguments: str) -> tuple[Outcome, dict[str, Any]]:
     path = folder / "found.json"
-    outcome = halo("layout", "--quick", "--json", str(path), *arguments)
+    outcome = halo("study", "layout", "--quick", "--json", str(path), *arguments)
     assert outcome.status == 1, outcome.stdout + outcome.stderr
     return outcome, json.loads(path.read_text())
 
@@ -81,7 +81,7 @@ def test_large_objects_of_a_known_type_are_to_be_split(typed: Path, tmp_path: Pa
     trace = trace_of(typed, tmp_path / "trace")
     outcome, found = layout(tmp_path, "--machine", "miucin", str(trace))
     assert found["verdict"] == "split first"
-    assert "split first, with halo trace split" in " ".join(outcome.stdout.split())
+    assert "split first, with halo study trace split" in " ".join(outcome.stdout.split())
     assert "may be arrays" not in outcome.stdout
     places = of_all_misses(found)
     assert places["large"] > 0.8 * places["misses"]

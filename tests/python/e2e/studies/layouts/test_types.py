@@ -1,4 +1,4 @@
-"""`halo layout` of a trace with types: the order by type, and graphs of some types."""
+"""`halo study layout` of a trace with types: the order by type, and graphs of some types."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def layout(folder: Path, *arguments: str) -> tuple[Outcome, dict[str, Any], netw
     """The outcome, the result, and the access graph without objects that have no edge."""
     path, drawn = folder / "found.json", folder / "graph.graphml"
     options = ("--quick", "--json", str(path), "--graph", str(drawn))
-    outcome = halo("layout", *options, *arguments)
+    outcome = halo("study", "layout", *options, *arguments)
     assert outcome.status in {0, 1}, outcome.stderr
     graph = networkx.read_graphml(drawn)
     graph.remove_nodes_from(list(networkx.isolates(graph)))
@@ -106,6 +106,6 @@ def test_bad_types_are_one_sentence(trace: Path, tmp_path: Path) -> None:
         (("--types", "often", "plain.objects"), 117, "no types"),
         (("--top-types", "2", "--", "true"), 111, "halo-cc -g"),
     ):
-        outcome = halo("layout", *arguments, cwd=tmp_path)
+        outcome = halo("study", "layout", *arguments, cwd=tmp_path)
         assert outcome.status == status, outcome.stderr
         assert words in outcome.stderr and outcome.stderr.count("\n") == 1

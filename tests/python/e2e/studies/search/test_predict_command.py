@@ -1,4 +1,4 @@
-"""`halo eval predict` and the strategy search, on a program whose hot objects are scattered."""
+"""`halo study eval predict` and the strategy search, where hot objects are scattered."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_bad_input_is_refused(folder: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain.profile"
     call("record", "-o", str(plain), "--", str(folder / "program"))
     plan = str(folder / "search.plan")
-    outcome = halo("eval", "predict", str(plain), plan)
+    outcome = halo("study", "eval", "predict", str(plain), plan)
     assert outcome.status == 117
     assert "has no object trace; record it with: halo record --objects" in outcome.stderr
     outcome = halo("plan", "--strategy", "search", "-o", str(tmp_path / "p"), str(plain))
@@ -109,13 +109,13 @@ def test_bad_input_is_refused(folder: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "p").exists()
     pools = str(tmp_path / "pools.plan")
     call("plan", "--strategy", "random-pools", "-o", pools, str(folder / "profile"))
-    outcome = halo("eval", "predict", str(folder / "profile"), pools)
+    outcome = halo("study", "eval", "predict", str(folder / "profile"), pools)
     assert outcome.status == 117
     assert "cannot be predicted" in outcome.stderr
     objects = folder / "profile.objects"
     content = objects.read_bytes()
     objects.write_bytes(content[:8] + b"\xff" + content[9:])
-    outcome = halo("eval", "predict", str(folder / "profile"), plan)
+    outcome = halo("study", "eval", "predict", str(folder / "profile"), plan)
     objects.write_bytes(content)
     assert outcome.status == 121
     assert "has version 255" in outcome.stderr
@@ -127,7 +127,9 @@ def test_a_profile_and_its_trace_move_together(folder: Path, tmp_path: Path) -> 
         shutil.copy(folder / name, tmp_path)
     (folder / "profile.objects").rename(folder / "away")
     try:
-        outcome = halo("eval", "predict", str(folder / "profile"), str(folder / "search.plan"))
+        outcome = halo(
+            "study", "eval", "predict", str(folder / "profile"), str(folder / "search.plan")
+        )
         assert outcome.status == 121
         assert "No such file" in outcome.stderr and "halo record --objects" in outcome.stderr
         call("eval", "predict", str(tmp_path / "profile"), str(folder / "search.plan"))
@@ -139,7 +141,7 @@ def test_the_trace_of_another_run_is_refused(folder: Path, tmp_path: Path) -> No
     objects = folder / "profile.objects"
     content = objects.read_bytes()
     objects.write_bytes(content + b"more")
-    outcome = halo("eval", "predict", str(folder / "profile"), str(folder / "search.plan"))
+    outcome = halo("study", "eval", "predict", str(folder / "profile"), str(folder / "search.plan"))
     objects.write_bytes(content)
     assert outcome.status == 121
     assert "is not the trace that was recorded with the profile" in outcome.stderr
@@ -151,7 +153,7 @@ def test_a_plan_for_another_program_is_refused(folder: Path, tmp_path: Path) -> 
     call("record", "-o", str(tmp_path / "other.profile"), "--", str(other))
     plan = str(tmp_path / "other.plan")
     call("plan", "--strategy", "per-site", "-o", plan, str(tmp_path / "other.profile"))
-    outcome = halo("eval", "predict", str(folder / "profile"), plan)
+    outcome = halo("study", "eval", "predict", str(folder / "profile"), plan)
     assert outcome.status == 116
     assert "is a plan for other programs" in outcome.stderr
 

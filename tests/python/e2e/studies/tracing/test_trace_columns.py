@@ -1,4 +1,4 @@
-"""`halo trace convert`: every value of a small trace, and what real programs leave."""
+"""`halo study trace convert`: every value of a small trace, and what real programs leave."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def test_an_analysis_of_a_damaged_trace_names_no_folder_of_its_own(tmp_path: Pat
     whole.write_bytes(content)
     outcome = halo("offenders", "t", cwd=tmp_path)
     assert (outcome.status, outcome.stdout, outcome.stderr.count("\n")) == (121, "", 1)
-    assert "`halo trace convert` keeps the events before that" in outcome.stderr
+    assert "`halo study trace convert` keeps the events before that" in outcome.stderr
     assert "/tmp" not in outcome.stderr
 
 
@@ -360,7 +360,7 @@ def test_live_files_appear_while_the_program_runs(tmp_path: Path) -> None:
 
 def test_show_ends_as_other_commands_if_its_output_cannot_be_written(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t", ONE_NODE)
-    show = f"'{sys.executable}' -m halo trace show --events {trace}"
+    show = f"'{sys.executable}' -m halo study trace show --events {trace}"
     full = subprocess.run(["bash", "-c", f"{show} > /dev/full"], capture_output=True, text=True)
     assert (full.returncode, full.stderr.count("\n")) == (117, 1)
     reader, writer = os.pipe()

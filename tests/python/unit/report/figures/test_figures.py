@@ -36,7 +36,7 @@ SLOW = (4.0, 4.4, 3.6)
 
 
 def evaluated(tmp_path: Path, program: str = "prog", kept: str = "halo") -> Path:
-    """A folder as of `halo eval compare`: more configurations, a simulation, distances."""
+    """A folder as of `halo study eval compare`: more configurations, a simulation, distances."""
     raw = document(
         program,
         kept,

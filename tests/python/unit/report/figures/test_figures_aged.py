@@ -238,7 +238,9 @@ def test_heaps_that_were_littered_otherwise_are_refused(tmp_path: Path) -> None:
 def test_results_without_aged_heaps_are_refused(tmp_path: Path) -> None:
     plain = save(document(), tmp_path / "plain")
     for name, ending in (("occupancy", "svg"), ("aged", "md")):
-        with pytest.raises(BadInput, match="not measured on aged heaps; halo heap age does that"):
+        with pytest.raises(
+            BadInput, match="not measured on aged heaps; halo study heap age does that"
+        ):
             find_figure(name).make([plain], FigureOptions(), ending)
 
 

@@ -1,4 +1,4 @@
-"""Figures of `halo hints`: the importance of fields, and the accuracy of forests."""
+"""Figures of `halo study hints`: the importance of fields, and the accuracy of forests."""
 
 from __future__ import annotations
 
@@ -60,5 +60,5 @@ def test_results_without_a_forest_are_refused(name: str, tmp_path: Path) -> None
     with pytest.raises(BadInput, match="no type from which anything was learnt"):
         make(name, empty, "svg")
     (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(BadInput, match="halo hints"):
+    with pytest.raises(BadInput, match="halo study hints"):
         make(name, tmp_path / "other.json", "svg")

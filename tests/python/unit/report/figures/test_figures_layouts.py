@@ -1,4 +1,4 @@
-"""Figures of `halo layout`: misses by order and level, and a graph of objects."""
+"""Figures of `halo study layout`: misses by order and level, and a graph of objects."""
 
 from __future__ import annotations
 

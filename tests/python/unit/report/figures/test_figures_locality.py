@@ -1,4 +1,4 @@
-"""Figures of `halo locality`: cumulative shares by program."""
+"""Figures of `halo study locality`: cumulative shares by program."""
 
 from __future__ import annotations
 

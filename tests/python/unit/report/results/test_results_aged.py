@@ -61,7 +61,9 @@ def test_configurations_are_what_they_were(tmp_path: Path) -> None:
 def test_results_without_aged_heaps_have_none(tmp_path: Path) -> None:
     found = read_measurement(save(document(), tmp_path / "r"))
     assert found.results.aged is None
-    with pytest.raises(BadInput, match="was not measured on aged heaps; halo heap age does that"):
+    with pytest.raises(
+        BadInput, match="was not measured on aged heaps; halo study heap age does that"
+    ):
         aged_of(found)
 
 

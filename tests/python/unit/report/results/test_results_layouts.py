@@ -1,4 +1,4 @@
-"""One program under several layouts: a folder of results of `halo eval simulate --classes`."""
+"""One program under several layouts: a folder of `halo study eval simulate --classes`."""
 
 from __future__ import annotations
 

@@ -116,7 +116,9 @@ def test_counters_of_the_processor_are_events(tmp_path: Path) -> None:
 
 def test_what_was_not_measured_is_said_with_what_was(tmp_path: Path) -> None:
     found = read(tmp_path, document())
-    with pytest.raises(BadInput, match=r"no L1D-misses; measured were: time, .*halo eval compare"):
+    with pytest.raises(
+        BadInput, match=r"no L1D-misses; measured were: time, .*halo study eval compare"
+    ):
         evaluate(found, parse_metric("L1D-misses"), "halo", "glibc")
     with pytest.raises(BadInput, match=r"no time of 'unknown'; it has those of: glibc, "):
         evaluate(found, parse_metric("time"), "unknown", "glibc")

@@ -1,4 +1,4 @@
-"""Results of `halo eval simulate` are read if they tell the heap from all other memory."""
+"""Results of `halo study eval simulate` are read if they tell the heap from all other memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_runs_are_read_in_order(tmp_path: Path) -> None:
         ({"heap": {}}, "is damaged: heap.allocations is missing"),
         ({"misses": {"L1D": -1}}, "is damaged: misses.L1D"),
         ({"misses": {}}, "is damaged: it has no misses of L1D"),
-        ({"format": "halo-results"}, "is not a result of halo eval simulate"),
+        ({"format": "halo-results"}, "is not a result of halo study eval simulate"),
         ({"version": 3}, "has version 3, this halo reads up to 2"),
     ],
 )

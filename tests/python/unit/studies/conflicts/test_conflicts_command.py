@@ -1,4 +1,4 @@
-"""`halo conflicts` as a user calls it: tables, documents, the graph and the picture."""
+"""`halo study conflicts` as a user calls it: tables, documents, the graph and the picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State coverage: the formula, the seven predictors, and `halo eval coverage`."""
+"""State coverage: the formula, the seven predictors, and `halo study eval coverage`."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_an_order_that_helps_is_the_verdict_whatever_misses() -> None:
 def test_large_objects_of_a_trace_without_types_may_be_arrays() -> None:
     found = judged(1000, MissPlaces(misses=100, large=80, arrays=0, typed=False))
     assert found.answer is Answer.SPLIT
-    assert "have 80% of the first cache's misses: split first, with halo trace split" in (
+    assert "have 80% of the first cache's misses: split first, with halo study trace split" in (
         found.sentence
     )
     assert "may be arrays" in found.sentence

@@ -1,4 +1,4 @@
-"""`halo colours` on this machine."""
+"""`halo study colours` on this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.command import halo
 
 def test_the_test_takes_less_than_two_seconds_and_says_its_verdict(tmp_path: Path) -> None:
     begin = time.monotonic()
-    done = halo("colours", "--test", "--json", str(tmp_path / "a.json"))
+    done = halo("study", "colours", "--test", "--json", str(tmp_path / "a.json"))
     took = time.monotonic() - begin
     assert done.status == 0, done.stderr
     assert done.stdout.splitlines()[-1].endswith("on this machine.") or "effect" in done.stdout
@@ -22,5 +22,5 @@ def test_the_test_takes_less_than_two_seconds_and_says_its_verdict(tmp_path: Pat
 
 
 def test_other_uses_are_refused() -> None:
-    assert halo("colours").status == 111
-    assert halo("colours", "--test", "--", "true").status == 111
+    assert halo("study", "colours").status == 111
+    assert halo("study", "colours", "--test", "--", "true").status == 111

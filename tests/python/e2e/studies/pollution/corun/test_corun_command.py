@@ -1,4 +1,4 @@
-"""`halo corun` on programs, and what it refuses."""
+"""`halo study corun` on programs, and what it refuses."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_kept_streams_are_used_again(kept: Path) -> None:
 
 def test_programs_alone(kept: Path) -> None:
     options = ["--machine", "e7420", "--streams", str(kept), "--alone", "--restrict", "all"]
-    outcome = halo("corun", *options, "--", *GRID)
+    outcome = halo("study", "corun", *options, "--", *GRID)
     assert outcome.status == 0, outcome.stderr
     assert "slowdown" in outcome.stdout
     assert "speed-up" not in outcome.stdout
@@ -71,7 +71,7 @@ def test_a_program_alone_gains_from_confining_what_displaces_others(tmp_path: Pa
     frames = [str(BUILD / "bench" / "frames"), "4", "6291456", "3145728", "300000", "1"]
     options = ["--machine", "e7420", "--alone", "--seeds", "2", "--classes", "selected"]
     document = tmp_path / "alone.json"
-    outcome = halo("corun", *options, "--json", str(document), "--", *frames)
+    outcome = halo("study", "corun", *options, "--json", str(document), "--", *frames)
     assert outcome.status == 0, outcome.stderr
     assert "victims" not in outcome.stdout, "no summary without other programs"
     found = msgspec.json.decode(document.read_bytes(), type=CorunDocument)
@@ -120,7 +120,7 @@ int main(void) {
 def test_an_endless_program_is_cut_at_the_limit(tmp_path: Path) -> None:
     endless = compile_c(ENDLESS, tmp_path / "endless")
     options = ["--machine", "e7420", "--limit", "300000", "--json", str(tmp_path / "out.json")]
-    outcome = halo("corun", *options, "--seeds", "1", "--", str(endless), "--", *TREE)
+    outcome = halo("study", "corun", *options, "--seeds", "1", "--", str(endless), "--", *TREE)
     assert outcome.status == 0, outcome.stderr
     assert "endless (cut)" in outcome.stdout
     found = msgspec.json.decode((tmp_path / "out.json").read_bytes(), type=CorunDocument)

@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         options = ["--machine", str(made / "machine.toml"), "--quick", "--json"]
         program = [str(BUILD / "bench" / name), *arguments]
         layout = str(made / f"{name}.json")
-        outcome = halo("layout", *options, layout, "-o", str(trace), "--", *program)
+        outcome = halo("study", "layout", *options, layout, "-o", str(trace), "--", *program)
         assert outcome.status in (0, 1), outcome.stderr
         tool(made, "halo-corun-stream", f"--output={made / name}", str(trace))
     return made

@@ -1,4 +1,4 @@
-"""`halo locality`: exact counts of real programs, the report, and refusals."""
+"""`halo study locality`: exact counts of real programs, the report, and refusals."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def machine(tmp_path: Path) -> Path:
 
 def locality(tmp_path: Path, machine: Path, *words: str) -> tuple[Outcome, dict[str, Any]]:
     path = tmp_path / "found.json"
-    outcome = halo("locality", "--machine", str(machine), "--json", str(path), *words)
+    outcome = halo("study", "locality", "--machine", str(machine), "--json", str(path), *words)
     return outcome, json.loads(path.read_text()) if path.exists() else {}
 
 
@@ -118,7 +118,7 @@ def test_pages_of_random_accesses_are_judged(machine: Path, tmp_path: Path) -> N
 
 def test_a_program_that_fits_the_cache(tmp_path: Path) -> None:
     command = [str(BUILD / "bench" / "sweep"), *PROGRAMS["sweep"]]
-    outcome = halo("locality", "--machine", "e7420", "--", *command)
+    outcome = halo("study", "locality", "--machine", "e7420", "--", *command)
     assert outcome.status == 1
     assert outcome.stdout.splitlines()[-1].endswith("it is hardly used.")
 
@@ -148,6 +148,6 @@ def test_what_is_wrong_is_one_sentence(
 ) -> None:
     (tmp_path / "trace").write_bytes(b"no trace")
     (tmp_path / "no-cache.toml").write_text('[[tlb]]\nname = "DTLB"\npages = 64\nways = 4\n')
-    outcome = halo("locality", *words, cwd=tmp_path)
+    outcome = halo("study", "locality", *words, cwd=tmp_path)
     assert (outcome.status, outcome.stderr.count("\n")) == (status, 1), outcome.stderr
     assert sentence in outcome.stderr

@@ -114,10 +114,10 @@ def replace_objects(process: Any, times: int = 4) -> None:
 def wait_for_audit(process: Any) -> str:
     """The kernel may move pages to other frames, which the watch corrects within a minute or so."""
     deadline = time.monotonic() + 120
-    audited = halo("colours", "--audit", str(process.pid))
+    audited = halo("study", "colours", "--audit", str(process.pid))
     while audited.status != 0 and time.monotonic() < deadline:
         time.sleep(2)
-        audited = halo("colours", "--audit", str(process.pid))
+        audited = halo("study", "colours", "--audit", str(process.pid))
     assert audited.status == 0, audited.stdout + audited.stderr
     return audited.stdout
 
@@ -148,7 +148,7 @@ def test_objects_stay_open_if_there_are_no_frames(replacer: Planned, tmp_path: P
     for seconds in (0, 2, 8, 30):  # the search takes longer on a busy machine
         with running(replacer, report, "--colours", "7-8/4096") as process:
             replace_objects(process)
-            audited = halo("colours", "--audit", str(process.pid))
+            audited = halo("study", "colours", "--audit", str(process.pid))
             # 1: the kernel moved a page, and there is no frame to correct that.
             assert audited.status in (0, 1) and "have colours 7-8/4096;" in audited.stdout
             time.sleep(seconds)
@@ -164,7 +164,7 @@ def test_hidden_frames_leave_the_rings_as_they_are(replacer: Planned, tmp_path: 
     without = ("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin")
     with running(replacer, report, "--colours", COLOURS, prefix=without) as process:
         replace_objects(process, 1)
-        audited = halo("colours", "--audit", str(process.pid))
+        audited = halo("study", "colours", "--audit", str(process.pid))
         assert audited.status == 117
         assert "has no memory that is confined by colours" in audited.stderr
     found = json.loads(report.read_text())
@@ -200,13 +200,13 @@ def sleeper() -> Iterator[int]:
 
 
 def test_the_audit_refuses_other_processes(sleeper: int) -> None:
-    done = halo("colours", "--audit", str(sleeper))
+    done = halo("study", "colours", "--audit", str(sleeper))
     assert done.status == 117
     assert "start it with: halo exec --watch --colours" in done.stderr
     ended = subprocess.Popen(["true"])
     ended.wait()
-    assert halo("colours", "--audit", str(ended.pid)).status == 117
-    assert halo("colours", "--audit", str(os.getpid()), "--json", "x").status == 111
+    assert halo("study", "colours", "--audit", str(ended.pid)).status == 117
+    assert halo("study", "colours", "--audit", str(os.getpid()), "--json", "x").status == 111
 
 
 @pytest.mark.parametrize(

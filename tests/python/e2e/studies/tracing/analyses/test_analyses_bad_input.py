@@ -140,7 +140,7 @@ def test_filters_that_only_together_leave_nothing(columns: Path) -> None:
 
 def test_wrong_options(columns: Path) -> None:
     refused(halo("analyse", "colours", str(columns)), 111, "offenders")
-    refused(halo("analyse", "offenders"), 111, "halo trace analyse NAME TRACE")
+    refused(halo("analyse", "offenders"), 111, "halo study trace analyse NAME TRACE")
     refused(halo("offenders", str(columns), "--memory", "much"), 111, "--memory", "2GB")
     refused(halo("offenders", str(columns), "--memory", "1MB"), 111, "--memory", "64MB")
     refused(halo("offenders", str(columns), "--csv", "-", "--json", "-"), 111, "stdout")

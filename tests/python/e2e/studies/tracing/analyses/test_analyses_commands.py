@@ -1,4 +1,4 @@
-"""`halo trace offenders`, `sharing` and `analyse`: the table, the CSV and the JSON document."""
+"""`halo study trace offenders`, `sharing` and `analyse`: table, CSV and JSON document."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_analyse_lists_and_runs_every_analysis(columns: Path) -> None:
     for analysis in ANALYSES:
         outcome = halo("analyse", analysis.name, str(columns))
         if analysis.name == "split":
-            pointer = "halo: This analysis has its own command: halo trace split TRACE\n"
+            pointer = "halo: This analysis has its own command: halo study trace split TRACE\n"
             assert (outcome.status, outcome.stdout, outcome.stderr) == (111, "", pointer)
         else:
             assert (outcome.status, outcome.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""`halo trace split` on columns: what it prints, what it writes, and the figure of it."""
+"""`halo study trace split` on columns: what it prints, what it writes, and the figure of it."""
 
 from __future__ import annotations
 

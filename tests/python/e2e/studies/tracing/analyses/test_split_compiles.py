@@ -1,4 +1,4 @@
-"""The structures that `halo trace split` suggests are C that compiles, with the sizes reported."""
+"""The structures that `halo study trace split` suggests compile, with the sizes reported."""
 
 from __future__ import annotations
 

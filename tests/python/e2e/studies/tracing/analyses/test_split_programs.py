@@ -1,4 +1,4 @@
-"""halo trace split on real programs: the counts are exact, and the suggested structures compile."""
+"""halo study trace split on real programs: counts are exact, and its structures compile."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ CPP_USES = {
 
 
 def split_of(source: str, compiler: str, suffix: str, folder: Path, *flags: str) -> dict[str, Any]:
-    """What halo trace split says of a program, by way of all that comes before it."""
+    """What halo study trace split says of a program, by way of all that comes before it."""
     (folder / f"program{suffix}").write_text(source)
     command = [
         str(REPOSITORY / "bin" / compiler),

@@ -1,4 +1,4 @@
-"""What the times of `halo colours` mean."""
+"""What the times of `halo study colours` mean."""
 
 from __future__ import annotations
 

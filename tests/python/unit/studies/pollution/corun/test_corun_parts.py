@@ -1,4 +1,4 @@
-"""Categories, files of mixes, and summaries of `halo corun`."""
+"""Categories, files of mixes, and summaries of `halo study corun`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict of `halo locality`, and its report."""
+"""The verdict of `halo study locality`, and its report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What halo trace split does not advise although the rules do, and what it warns of."""
+"""What halo study trace split does not advise although the rules do, and what it warns of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The structures that `halo trace split` suggests: their declarations and their sizes."""
+"""The structures that `halo study trace split` suggests: their declarations and their sizes."""
 
 from __future__ import annotations
 
