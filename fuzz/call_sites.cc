@@ -24,10 +24,10 @@ using plan::Rule;
 constexpr unsigned groups = 8;
 
 struct Functions {
-  void* (*malloc)(std::size_t);
-  void* (*calloc)(std::size_t, std::size_t);
-  void* (*realloc)(void*, std::size_t);
-  void* (*make)(std::size_t);
+  void* (*malloc)(size_t);
+  void* (*calloc)(size_t, size_t);
+  void* (*realloc)(void*, size_t);
+  void* (*make)(size_t);
 };
 constinit Functions functions{std::malloc, std::calloc, std::realloc, ::operator new };
 
@@ -39,31 +39,31 @@ inline void* from(void* p) {
 }
 
 template <unsigned Site>
-[[gnu::noinline]] void* malloc_here(std::size_t size) {
+[[gnu::noinline]] void* malloc_here(size_t size) {
   return from<Site>(functions.malloc(size));
 }
 
-[[gnu::noinline]] void* malloc_shared(std::size_t size) {
+[[gnu::noinline]] void* malloc_shared(size_t size) {
   return from<call_site_count>(functions.malloc(size));
 }
 
 template <unsigned Site>
-[[gnu::noinline]] void* malloc_through(std::size_t size) {
+[[gnu::noinline]] void* malloc_through(size_t size) {
   return from<Site>(malloc_shared(size));
 }
 
 template <unsigned Site>
-[[gnu::noinline]] void* calloc_here(std::size_t size) {
+[[gnu::noinline]] void* calloc_here(size_t size) {
   return from<Site>(functions.calloc(1, size));
 }
 
 template <unsigned Site>
-[[gnu::noinline]] void* realloc_here(void* p, std::size_t size) {
+[[gnu::noinline]] void* realloc_here(void* p, size_t size) {
   return from<Site>(functions.realloc(p, size));
 }
 
 template <unsigned Site>
-[[gnu::noinline]] void* new_here(std::size_t size) {
+[[gnu::noinline]] void* new_here(size_t size) {
   return from<Site>(functions.make(size));
 }
 
@@ -78,24 +78,24 @@ constexpr CallSite site() {
 constinit Frame seen[2]{};
 
 inline void* note(const void* own_frame) {
-  const auto* frame = static_cast<const std::uintptr_t*>(own_frame);
+  const auto* frame = static_cast<const uintptr_t*>(own_frame);
   for (Frame& into : seen) {
-    const auto* outer = reinterpret_cast<const std::uintptr_t*>(frame[0]);
-    into = {frame[1], static_cast<std::int32_t>((outer - frame) * 8)};
+    const auto* outer = reinterpret_cast<const uintptr_t*>(frame[0]);
+    into = {frame[1], static_cast<int32_t>((outer - frame) * 8)};
     frame = outer;
   }
   return nullptr;
 }
 
-void* probe_malloc(std::size_t) { return note(__builtin_frame_address(0)); }
-void* probe_calloc(std::size_t, std::size_t) { return note(__builtin_frame_address(0)); }
-void* probe_realloc(void*, std::size_t) { return note(__builtin_frame_address(0)); }
+void* probe_malloc(size_t) { return note(__builtin_frame_address(0)); }
+void* probe_calloc(size_t, size_t) { return note(__builtin_frame_address(0)); }
+void* probe_realloc(void*, size_t) { return note(__builtin_frame_address(0)); }
 
 // Builds the plan's states from the probes' records.
 class Learner {
  public:
   void learn(unsigned number, const CallSite& site) {
-    const auto group = static_cast<std::uint16_t>(number % groups);
+    const auto group = static_cast<uint16_t>(number % groups);
     const bool direct = number < call_site_count / 2;
     site.malloc(8);
     if (direct)
@@ -113,11 +113,11 @@ class Learner {
   PlanBuilder& builder() { return builder_; }
 
  private:
-  void add(std::uint32_t parent, const Frame& frame, std::uint16_t group) {
+  void add(uint32_t parent, const Frame& frame, uint16_t group) {
     builder_.state(parent, frame.address - own_bias(), group, 0, Rule::end);
   }
 
-  std::uint32_t shared(const Frame& frame) {
+  uint32_t shared(const Frame& frame) {
     const auto [at, added] = shared_.try_emplace(frame.address, 0);
     if (added)
       at->second =
@@ -126,7 +126,7 @@ class Learner {
   }
 
   PlanBuilder builder_;
-  std::map<std::uintptr_t, std::uint32_t> shared_;
+  std::map<uintptr_t, uint32_t> shared_;
 };
 
 template <unsigned... Site>
@@ -150,7 +150,7 @@ std::vector<std::byte> make_call_site_plan() {
   for (unsigned i = 0; i < call_site_count; ++i) learner.learn(i, call_sites[i]);
   functions = real;
   // No code of this process reads blocks by aligned vectors.
-  for (const std::vector<std::uint8_t>& id : all_build_ids()) learner.builder().checked(id);
+  for (const std::vector<uint8_t>& id : all_build_ids()) learner.builder().checked(id);
   std::vector<std::byte> bytes = learner.builder().bytes();
   for (unsigned i = 0; i < groups; ++i) set_group_flags(bytes, i, i / 2);
   PlanBuilder::seal(bytes);

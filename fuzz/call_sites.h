@@ -9,10 +9,10 @@
 namespace halo::fuzz {
 
 struct CallSite {
-  void* (*malloc)(std::size_t size);
-  void* (*calloc)(std::size_t size);
-  void* (*realloc)(void* p, std::size_t size);
-  void* (*make)(std::size_t size);  // operator new
+  void* (*malloc)(size_t size);
+  void* (*calloc)(size_t size);
+  void* (*realloc)(void* p, size_t size);
+  void* (*make)(size_t size);  // operator new
 };
 
 inline constexpr unsigned call_site_count = 16;

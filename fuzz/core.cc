@@ -18,7 +18,7 @@ using namespace runtime;
 namespace {
 
 // Refused while another thread holds the lock and does not run.
-void* allocate_stepping(ThreadHeap& heaps, std::uint32_t group, std::uint32_t bytes) {
+void* allocate_stepping(ThreadHeap& heaps, uint32_t group, uint32_t bytes) {
   for (int i = 0; i < 100; ++i) {
     if (void* p = heaps.allocate_stepping(group, bytes)) return p;
     sched_yield();
@@ -28,16 +28,16 @@ void* allocate_stepping(ThreadHeap& heaps, std::uint32_t group, std::uint32_t by
 
 }  // namespace
 
-bool open_core(std::span<const plan::Group> groups, std::uint32_t max_object, std::size_t reserve) {
+bool open_core(std::span<const plan::Group> groups, uint32_t max_object, size_t reserve) {
   configure_heaps(groups, max_object);
   return arena.reserve(reserve);
 }
 
-void* core_allocate(std::uint32_t group, std::size_t size, std::uint32_t alignment, bool zeroed) {
+void* core_allocate(uint32_t group, size_t size, uint32_t alignment, bool zeroed) {
   ThreadHeap* heaps = thread_heap();
   if (heaps == nullptr) return nullptr;
   const InsideHeap inside(heaps);
-  const std::uint32_t bytes = block_bytes(size, alignment == 16);
+  const uint32_t bytes = block_bytes(size, alignment == 16);
   GroupHeap* heap = heaps->own_heap_of(group);
   void* p = heap != nullptr ? heap->allocate(bytes) : nullptr;
   if (steps(group)) p = allocate_stepping(*heaps, group, bytes);
@@ -62,9 +62,9 @@ bool core_deallocate(void* p) {
   return false;
 }
 
-std::size_t core_size_of(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
+size_t core_size_of(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
 
-const char* core_placement_problem(const void* p, std::size_t bytes) {
+const char* core_placement_problem(const void* p, size_t bytes) {
   const char* last = static_cast<const char*>(p) + bytes - 1;
   if (!arena.contains(p) || !arena.contains(last)) return "a block lies outside the arena";
   const Page& page = arena.page_of(p);
@@ -75,7 +75,7 @@ const char* core_placement_problem(const void* p, std::size_t bytes) {
   return nullptr;
 }
 
-GroupCounts core_counts(std::uint32_t group) {
+GroupCounts core_counts(uint32_t group) {
   GroupCounts sum{};
   if (steps(group)) sum.live_bytes = stepping_heap.counts().live;
   for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
@@ -91,7 +91,7 @@ GroupCounts core_counts(std::uint32_t group) {
   return sum;
 }
 
-Verdict core_walk(const Table& table, const std::uintptr_t* slot, std::uintptr_t rbp) {
+Verdict core_walk(const Table& table, const uintptr_t* slot, uintptr_t rbp) {
   const CallerCode code = find_caller(*slot);
   if (code == code_forward) return forward_verdict;
   require(planned(reinterpret_cast<const void*>(*slot)), "a caller in the plan is not seen");

@@ -12,9 +12,9 @@
 namespace halo::fuzz {
 namespace {
 
-constexpr std::uint32_t max_object = 4096;
-constexpr std::size_t small_reserve = std::size_t{64} << 20;
-constexpr std::size_t ample_reserve = std::size_t{16} << 30;
+constexpr uint32_t max_object = 4096;
+constexpr size_t small_reserve = size_t{64} << 20;
+constexpr size_t ample_reserve = size_t{16} << 30;
 constexpr int some_errno = 1234;
 
 // Both kinds of reuse, with and without each flag.
@@ -50,18 +50,17 @@ CoreAllocator::CoreAllocator(bool small) {
 }
 
 unsigned CoreAllocator::sites() const { return groups; }
-std::size_t CoreAllocator::max_size() const { return max_object; }
+size_t CoreAllocator::max_size() const { return max_object; }
 
-void* CoreAllocator::get(unsigned site, std::size_t size, std::uint32_t alignment, bool zeroed) {
+void* CoreAllocator::get(unsigned site, size_t size, uint32_t alignment, bool zeroed) {
   errno = some_errno;
   void* p = core_allocate(site, size, alignment, zeroed);
   require(errno == some_errno, "an allocation changed errno");
   if (p == nullptr) return nullptr;
-  const std::size_t bytes = core_size_of(p);
+  const size_t bytes = core_size_of(p);
   const char* problem = core_placement_problem(p, bytes);
   require(problem == nullptr, problem);
-  const auto offset =
-      static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(p) % runtime::page_size);
+  const auto offset = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) % runtime::page_size);
   if ((kinds[site].flags & plan::group_masked) != 0)
     require(runtime::StartMask::of(kinds[site]).permits(offset), "a block starts in another slot");
   tallies_[site].allocations += 1;
@@ -69,7 +68,7 @@ void* CoreAllocator::get(unsigned site, std::size_t size, std::uint32_t alignmen
   return p;
 }
 
-void* CoreAllocator::reallocate(unsigned site, const Block& block, std::size_t size) {
+void* CoreAllocator::reallocate(unsigned site, const Block& block, size_t size) {
   void* p = get(site, size, 0, false);
   if (p == nullptr) return nullptr;
   std::memcpy(p, block.at, std::min(block.requested, size));
@@ -79,22 +78,22 @@ void* CoreAllocator::reallocate(unsigned site, const Block& block, std::size_t s
 
 void CoreAllocator::release(unsigned, const Block& block) {
   Tally& tally = tallies_[block.site];
-  const std::size_t bytes = core_size_of(block.at);
+  const size_t bytes = core_size_of(block.at);
   require(bytes == block.usable, "a block's size changed");
   if (core_deallocate(block.at)) tally.remote_bytes += bytes;
   tally.live_bytes -= bytes;
 }
 
-std::size_t CoreAllocator::usable_size(const void* p) { return core_size_of(p); }
+size_t CoreAllocator::usable_size(const void* p) { return core_size_of(p); }
 
 void CoreAllocator::check(const ShadowModel& model) {
-  std::uint64_t live[groups]{};
-  for (std::size_t i = 0; i < model.size(); ++i) {
+  uint64_t live[groups]{};
+  for (size_t i = 0; i < model.size(); ++i) {
     live[model[i].site] += model[i].usable;
     const char* problem = core_placement_problem(model[i].at, model[i].usable);
     require(problem == nullptr, problem);
   }
-  for (std::uint32_t group = 0; group < groups; ++group) {
+  for (uint32_t group = 0; group < groups; ++group) {
     const Tally& tally = tallies_[group];
     const GroupCounts counts = core_counts(group);
     require(tally.live_bytes == live[group], "the fuzzer's own accounts are wrong");

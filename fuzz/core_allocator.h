@@ -16,36 +16,32 @@ class CoreAllocator : public Allocator {
   explicit CoreAllocator(bool small);
 
   unsigned sites() const override;
-  std::size_t max_size() const override;
-  std::size_t max_alignment() const override { return 16; }
+  size_t max_size() const override;
+  size_t max_alignment() const override { return 16; }
   bool may_refuse() const override { return may_refuse_; }
 
-  void* allocate(unsigned site, std::size_t size) override { return get(site, size, 0, false); }
-  void* allocate_zeroed(unsigned site, std::size_t size) override {
-    return get(site, size, 0, true);
+  void* allocate(unsigned site, size_t size) override { return get(site, size, 0, false); }
+  void* allocate_zeroed(unsigned site, size_t size) override { return get(site, size, 0, true); }
+  void* allocate_by_new(unsigned site, size_t size) override { return get(site, size, 0, false); }
+  void* allocate_aligned(unsigned site, size_t alignment, size_t size) override {
+    return get(site, size, static_cast<uint32_t>(alignment), false);
   }
-  void* allocate_by_new(unsigned site, std::size_t size) override {
-    return get(site, size, 0, false);
-  }
-  void* allocate_aligned(unsigned site, std::size_t alignment, std::size_t size) override {
-    return get(site, size, static_cast<std::uint32_t>(alignment), false);
-  }
-  void* reallocate(unsigned site, const Block& block, std::size_t size) override;
+  void* reallocate(unsigned site, const Block& block, size_t size) override;
   void release(unsigned way, const Block& block) override;
-  std::size_t usable_size(const void* p) override;
+  size_t usable_size(const void* p) override;
   void check(const ShadowModel& model) override;
 
  private:
   // Of one group; bytes are block sizes, as the core counts them.
   struct Tally {
-    std::atomic<std::uint64_t> allocations;
-    std::atomic<std::uint64_t> live_bytes;
-    std::atomic<std::uint64_t> remote_bytes;  // freed by another thread, so perhaps not collected
-                                              // yet
+    std::atomic<uint64_t> allocations;
+    std::atomic<uint64_t> live_bytes;
+    std::atomic<uint64_t> remote_bytes;  // freed by another thread, so perhaps not collected
+                                         // yet
   };
   static constexpr unsigned groups = 9;
 
-  void* get(unsigned site, std::size_t size, std::uint32_t alignment, bool zeroed);
+  void* get(unsigned site, size_t size, uint32_t alignment, bool zeroed);
 
   bool may_refuse_;  // few addresses, or an earlier sequence may have used them up
   static Tally tallies_[groups];

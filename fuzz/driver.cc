@@ -28,7 +28,7 @@ constexpr unsigned max_findings = 5;
 
 struct Options {
   unsigned long seconds = 0;
-  std::uint64_t seed = 1;
+  uint64_t seed = 1;
   std::string keep = ".";
   std::vector<std::string> files;
 };
@@ -52,9 +52,9 @@ bool parse(int argc, char** argv, Options& options) {
 }
 
 // The input of an execution depends on the seed and its number only.
-Input input_of(const Target& target, std::uint64_t seed, std::uint64_t number) {
-  std::seed_seq parts{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
-                      static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32)};
+Input input_of(const Target& target, uint64_t seed, uint64_t number) {
+  std::seed_seq parts{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32),
+                      static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32)};
   Random random(parts);
   return target.make(random);
 }
@@ -98,7 +98,7 @@ class Campaign {
     void* shared =
         mmap(nullptr, sizeof *current_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) std::abort();
-    current_ = new (shared) std::atomic<std::uint64_t>(0);
+    current_ = new (shared) std::atomic<uint64_t>(0);
   }
 
   int run() {
@@ -111,11 +111,11 @@ class Campaign {
  private:
   void run_batch() {
     std::fflush(stdout);
-    const std::uint64_t first = current_->load();
+    const uint64_t first = current_->load();
     const pid_t child = fork();
     if (child < 0) std::abort();
     if (child == 0) {
-      for (std::uint64_t at = first; at < first + target_.batch && Clock::now() < end_; ++at) {
+      for (uint64_t at = first; at < first + target_.batch && Clock::now() < end_; ++at) {
         current_->store(at);
         target_.run(input_of(target_, options_.seed, at));
         current_->store(at + 1);
@@ -129,7 +129,7 @@ class Campaign {
     current_->fetch_add(1);
   }
 
-  void keep(std::uint64_t number, const std::string& problem) {
+  void keep(uint64_t number, const std::string& problem) {
     const std::string name = options_.keep + "/" + target_.name + "-" +
                              std::to_string(options_.seed) + "-" + std::to_string(number);
     const Input input = input_of(target_, options_.seed, number);
@@ -144,7 +144,7 @@ class Campaign {
   const Options& options_;
   const Clock::time_point end_;
   unsigned findings_ = 0;
-  std::atomic<std::uint64_t>* current_;  // the current execution, shared with the child
+  std::atomic<uint64_t>* current_;  // the current execution, shared with the child
 };
 
 }  // namespace

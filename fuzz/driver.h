@@ -9,14 +9,14 @@
 
 namespace halo::fuzz {
 
-using Input = std::vector<std::uint8_t>;
+using Input = std::vector<uint8_t>;
 using Random = std::mt19937_64;
 
 struct Target {
   const char* name;
   unsigned batch;  // executions that share a process; 1 if they leave state behind
   Input (*make)(Random& random);
-  void (*run)(std::span<const std::uint8_t> input);
+  void (*run)(std::span<const uint8_t> input);
 };
 
 // The `main` of a fuzzer:

@@ -47,20 +47,20 @@ using halo::fuzz::fails;
 
 extern "C" {
 
-void* mmap(void* at, std::size_t bytes, int access, int flags, int file, off_t offset) noexcept {
+void* mmap(void* at, size_t bytes, int access, int flags, int file, off_t offset) noexcept {
   if (fails()) return MAP_FAILED;
   return reinterpret_cast<void*>(syscall(SYS_mmap, at, bytes, access, flags, file, offset));
 }
 
-int munmap(void* at, std::size_t bytes) noexcept {
+int munmap(void* at, size_t bytes) noexcept {
   return fails() ? -1 : static_cast<int>(syscall(SYS_munmap, at, bytes));
 }
 
-int mprotect(void* at, std::size_t bytes, int access) noexcept {
+int mprotect(void* at, size_t bytes, int access) noexcept {
   return fails() ? -1 : static_cast<int>(syscall(SYS_mprotect, at, bytes, access));
 }
 
-int madvise(void* at, std::size_t bytes, int advice) noexcept {
+int madvise(void* at, size_t bytes, int advice) noexcept {
   return fails() ? -1 : static_cast<int>(syscall(SYS_madvise, at, bytes, advice));
 }
 

@@ -6,8 +6,8 @@
 namespace halo::fuzz {
 
 struct Frame {
-  std::uintptr_t address;  // the return address
-  std::int32_t step;       // bytes up to the next one
+  uintptr_t address;  // the return address
+  int32_t step;       // bytes up to the next one
 };
 
 }  // namespace halo::fuzz

@@ -7,6 +7,6 @@
 namespace halo::fuzz {
 
 // The build-ids of all modules that have one.
-std::vector<std::vector<std::uint8_t>> all_build_ids();
+std::vector<std::vector<uint8_t>> all_build_ids();
 
 }  // namespace halo::fuzz

@@ -13,8 +13,7 @@
 namespace halo::fuzz {
 
 MallocAllocator::MallocAllocator()
-    : free_sized_(
-          reinterpret_cast<void (*)(void*, std::size_t)>(dlsym(RTLD_DEFAULT, "free_sized"))) {
+    : free_sized_(reinterpret_cast<void (*)(void*, size_t)>(dlsym(RTLD_DEFAULT, "free_sized"))) {
   if (std::getenv("HALO_PLAN") == nullptr) return;
   // The C library's smallest block has room for 24 bytes.
   for (const CallSite& site : call_sites) {
@@ -26,19 +25,19 @@ MallocAllocator::MallocAllocator()
 
 unsigned MallocAllocator::sites() const { return call_site_count; }
 
-void* MallocAllocator::allocate(unsigned site, std::size_t size) {
+void* MallocAllocator::allocate(unsigned site, size_t size) {
   return call_sites[site].malloc(size);
 }
 
-void* MallocAllocator::allocate_zeroed(unsigned site, std::size_t size) {
+void* MallocAllocator::allocate_zeroed(unsigned site, size_t size) {
   return call_sites[site].calloc(size);
 }
 
-void* MallocAllocator::allocate_by_new(unsigned site, std::size_t size) {
+void* MallocAllocator::allocate_by_new(unsigned site, size_t size) {
   return call_sites[site].make(size);
 }
 
-void* MallocAllocator::allocate_aligned(unsigned site, std::size_t alignment, std::size_t size) {
+void* MallocAllocator::allocate_aligned(unsigned site, size_t alignment, size_t size) {
   void* p = nullptr;
   switch (site % 3) {
     case 0:
@@ -50,7 +49,7 @@ void* MallocAllocator::allocate_aligned(unsigned site, std::size_t alignment, st
   }
 }
 
-void* MallocAllocator::reallocate(unsigned site, const Block& block, std::size_t size) {
+void* MallocAllocator::reallocate(unsigned site, const Block& block, size_t size) {
   return call_sites[site].realloc(block.at, size);
 }
 
@@ -67,12 +66,12 @@ void MallocAllocator::release(unsigned way, const Block& block) {
   }
 }
 
-std::size_t MallocAllocator::usable_size(const void* p) {
+size_t MallocAllocator::usable_size(const void* p) {
   return malloc_usable_size(const_cast<void*>(p));
 }
 
 void MallocAllocator::check(const ShadowModel& model) {
-  for (std::size_t i = 0; i < model.size(); ++i)
+  for (size_t i = 0; i < model.size(); ++i)
     require(usable_size(model[i].at) == model[i].usable, "a block's size changed");
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using namespace halo::fuzz;
 
-void run(std::span<const std::uint8_t> input) {
+void run(std::span<const uint8_t> input) {
   MallocAllocator allocator;
   Operations(allocator, Bytes(input)).run();
 }

@@ -16,15 +16,15 @@ namespace halo::fuzz {
 namespace {
 
 constexpr unsigned members = 5;
-constexpr std::size_t max_bytes = std::size_t{16} << 20;  // of all allocations of a sequence
+constexpr size_t max_bytes = size_t{16} << 20;  // of all allocations of a sequence
 constexpr unsigned max_forks = 2;
 constexpr unsigned burst_steps = 400;
 constexpr int some_errno = 4321;
 
 // The minimum alignment of a block of that size: the largest power of two that divides it.
-std::size_t natural_alignment(std::size_t size) {
-  const std::size_t rounded = size == 0 ? 8 : (size + 7) & ~std::size_t{7};
-  return std::min<std::size_t>(rounded & (~rounded + 1), 16);
+size_t natural_alignment(size_t size) {
+  const size_t rounded = size == 0 ? 8 : (size + 7) & ~size_t{7};
+  return std::min<size_t>(rounded & (~rounded + 1), 16);
 }
 
 }  // namespace
@@ -75,34 +75,33 @@ void Operations::step() {
     if (byte < choice.below) return (this->*choice.act)();
 }
 
-std::size_t Operations::size() {
+size_t Operations::size() {
   const unsigned kind = in_.byte();
-  const std::size_t max = allocator_.max_size();
+  const size_t max = allocator_.max_size();
   if (kind < 128) return kind;
-  if (kind < 200) return std::min<std::size_t>(16 * (kind - 127), max);
+  if (kind < 200) return std::min<size_t>(16 * (kind - 127), max);
   if (kind < 208) return max - (kind - 200);
-  return in_.below(static_cast<std::uint32_t>(max + 1));
+  return in_.below(static_cast<uint32_t>(max + 1));
 }
 
-bool Operations::may_request(std::size_t bytes) {
+bool Operations::may_request(size_t bytes) {
   bytes_asked_ += bytes;
   return bytes_asked_ <= max_bytes;
 }
 
-std::optional<Block> Operations::checked(Block block, std::size_t alignment,
-                                         unsigned faults_before) {
+std::optional<Block> Operations::checked(Block block, size_t alignment, unsigned faults_before) {
   if (block.at == nullptr) {
     require(allocator_.may_refuse() || last_words_ || faults_struck() != faults_before,
             "an allocation was refused although nothing failed");
     return std::nullopt;
   }
-  require(reinterpret_cast<std::uintptr_t>(block.at) % alignment == 0, "a block is misaligned");
+  require(reinterpret_cast<uintptr_t>(block.at) % alignment == 0, "a block is misaligned");
   block.usable = allocator_.usable_size(block.at);
   require(block.usable >= block.requested, "a block is smaller than requested");
   return block;
 }
 
-void Operations::take(Block block, std::size_t alignment, unsigned faults_before) {
+void Operations::take(Block block, size_t alignment, unsigned faults_before) {
   const auto taken = checked(block, alignment, faults_before);
   if (!taken) return;
   fill(*taken);
@@ -111,7 +110,7 @@ void Operations::take(Block block, std::size_t alignment, unsigned faults_before
 
 void Operations::allocate() {
   const unsigned from = site();
-  const std::size_t requested = size();
+  const size_t requested = size();
   if (!may_request(requested)) return;
   const unsigned faults = faults_struck();
   auto* p = static_cast<char*>(allocator_.allocate(from, requested));
@@ -120,19 +119,19 @@ void Operations::allocate() {
 
 void Operations::allocate_zeroed() {
   const unsigned from = site();
-  const std::size_t requested = size();
+  const size_t requested = size();
   if (!may_request(requested)) return;
   const unsigned faults = faults_struck();
   auto* p = static_cast<char*>(allocator_.allocate_zeroed(from, requested));
   if (p != nullptr)
-    require(std::count(p, p + requested, 0) == static_cast<std::ptrdiff_t>(requested),
+    require(std::count(p, p + requested, 0) == static_cast<ptrdiff_t>(requested),
             "zeroed memory is not zero");
   take({p, requested, 0, from, false, pattern()}, natural_alignment(requested), faults);
 }
 
 void Operations::allocate_by_new() {
   const unsigned from = site();
-  const std::size_t requested = size();
+  const size_t requested = size();
   if (!may_request(requested)) return;
   const unsigned faults = faults_struck();
   auto* p = static_cast<char*>(allocator_.allocate_by_new(from, requested));
@@ -141,9 +140,8 @@ void Operations::allocate_by_new() {
 
 void Operations::allocate_aligned() {
   const unsigned from = site();
-  const std::size_t alignment =
-      std::min(std::size_t{8} << in_.below(10), allocator_.max_alignment());
-  const std::size_t requested = size();
+  const size_t alignment = std::min(size_t{8} << in_.below(10), allocator_.max_alignment());
+  const size_t requested = size();
   if (!may_request(requested)) return;
   const unsigned faults = faults_struck();
   auto* p = static_cast<char*>(allocator_.allocate_aligned(from, alignment, requested));
@@ -153,7 +151,7 @@ void Operations::allocate_aligned() {
 // Many equal blocks, which fill pages.
 void Operations::allocate_run() {
   const unsigned from = site();
-  const std::size_t requested = size();
+  const size_t requested = size();
   for (unsigned left = 4 * in_.byte(); left != 0 && may_request(requested); --left) {
     const unsigned faults = faults_struck();
     auto* p = static_cast<char*>(allocator_.allocate(from, requested));
@@ -163,9 +161,9 @@ void Operations::allocate_run() {
 
 void Operations::reallocate() {
   const unsigned from = site();
-  const std::size_t requested = std::max<std::size_t>(size(), 1);
+  const size_t requested = std::max<size_t>(size(), 1);
   if (model_.size() == 0 || !may_request(requested)) return;
-  const std::size_t index = in_.below(static_cast<std::uint32_t>(model_.size()));
+  const size_t index = in_.below(static_cast<uint32_t>(model_.size()));
   if (model_[index].from_new) return;
   const Block old = model_.remove(index);
   const unsigned faults = faults_struck();
@@ -186,14 +184,14 @@ void Operations::release(unsigned way, const Block& block) {
 
 void Operations::free_one() {
   if (model_.size() == 0) return;
-  const std::size_t index = in_.below(static_cast<std::uint32_t>(model_.size()));
+  const size_t index = in_.below(static_cast<uint32_t>(model_.size()));
   release(in_.byte(), model_.remove(index));
 }
 
 void Operations::free_run() {
   const unsigned stride = 1 + in_.below(4);
   unsigned left = 4 * in_.byte();
-  for (std::size_t index = in_.word(); left != 0 && model_.size() != 0; --left, index += stride)
+  for (size_t index = in_.word(); left != 0 && model_.size() != 0; --left, index += stride)
     release(left, model_.remove(index % model_.size()));
 }
 
@@ -203,7 +201,7 @@ void Operations::free_all() {
 
 void Operations::check_block() {
   if (model_.size() == 0) return;
-  const Block& block = model_[in_.below(static_cast<std::uint32_t>(model_.size()))];
+  const Block& block = model_[in_.below(static_cast<uint32_t>(model_.size()))];
   require(allocator_.usable_size(block.at) == block.usable, "a block's size changed");
   require(intact(block, block.usable), "a live block was written over");
 }
@@ -251,8 +249,8 @@ void Operations::fork_once() {
   require(child >= 0, "fork failed");
   if (child == 0) {
     model_.check_contents();
-    const std::size_t before = model_.size();
-    for (std::size_t i = 0; i < 64; ++i) {
+    const size_t before = model_.size();
+    for (size_t i = 0; i < 64; ++i) {
       const unsigned from = static_cast<unsigned>(i) % allocator_.sites();
       const unsigned faults = faults_struck();
       auto* p = static_cast<char*>(allocator_.allocate(from, 8 * i));
@@ -267,17 +265,17 @@ void Operations::fork_once() {
 }
 
 void Operations::run_together() {
-  std::uint32_t seeds[members];
-  for (std::uint32_t& seed : seeds) seed = in_.word();
+  uint32_t seeds[members];
+  for (uint32_t& seed : seeds) seed = in_.word();
   workers_.run_all([&](unsigned member) { burst(seeds[member]); });
   for (const Block& block : std::exchange(parcels_, {})) model_.add(block);
 }
 
 // Blocks change owners all the time; the remaining ones go to the model.
-void Operations::burst(std::uint32_t seed) {
+void Operations::burst(uint32_t seed) {
   std::minstd_rand random(seed);
   std::vector<Block> mine;
-  const auto pass_on = [&](std::size_t index) {
+  const auto pass_on = [&](size_t index) {
     const std::lock_guard lock(parcels_mutex_);
     parcels_.push_back(mine[index]);
     if (random() % 4 != 0) std::swap(parcels_.back(), parcels_[random() % parcels_.size()]);
@@ -290,11 +288,11 @@ void Operations::burst(std::uint32_t seed) {
   for (unsigned i = 0; i < burst_steps; ++i) {
     if (mine.empty() || random() % 2 == 0) {
       const auto from = static_cast<unsigned>(random() % allocator_.sites());
-      const std::size_t requested =
+      const size_t requested =
           random() % 16 == 0 ? random() % allocator_.max_size() : 8 * (random() % 12);
       const unsigned faults = faults_struck();
       auto* p = static_cast<char*>(allocator_.allocate(from, requested));
-      const Block block{p, requested, 0, from, false, static_cast<std::uint8_t>(random())};
+      const Block block{p, requested, 0, from, false, static_cast<uint8_t>(random())};
       const auto taken = checked(block, natural_alignment(requested), faults);
       if (!taken) continue;
       fill(*taken);
@@ -313,9 +311,9 @@ void Operations::burst(std::uint32_t seed) {
 }
 
 Input make_operations(Random& random) {
-  constexpr std::size_t lengths[] = {64, 256, 1024, 1024, 4096, 16384};
+  constexpr size_t lengths[] = {64, 256, 1024, 1024, 4096, 16384};
   Input input(1 + random() % lengths[random() % std::size(lengths)]);
-  for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(random());
+  for (uint8_t& byte : input) byte = static_cast<uint8_t>(random());
   return input;
 }
 

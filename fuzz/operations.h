@@ -27,11 +27,11 @@ class Operations {
   enum class AfterTurn { nothing, end_member, run_together };
 
   void step();
-  std::size_t size();
+  size_t size();
   unsigned site() { return in_.below(allocator_.sites()); }
-  std::uint8_t pattern() { return ++patterns_; }
+  uint8_t pattern() { return ++patterns_; }
   // False if the sequence has requested enough memory.
-  bool may_request(std::size_t bytes);
+  bool may_request(size_t bytes);
 
   void allocate();
   void allocate_zeroed();
@@ -51,13 +51,13 @@ class Operations {
   void fork_once();
 
   // The allocator's result, checked and filled; empty if it was allowed to refuse.
-  std::optional<Block> checked(Block block, std::size_t alignment, unsigned faults_before);
-  void take(Block block, std::size_t alignment, unsigned faults_before);
+  std::optional<Block> checked(Block block, size_t alignment, unsigned faults_before);
+  void take(Block block, size_t alignment, unsigned faults_before);
   void release(unsigned way, const Block& block);
 
   void end_member();
   void run_together();
-  void burst(std::uint32_t seed);
+  void burst(uint32_t seed);
 
   Allocator& allocator_;
   Bytes in_;
@@ -67,9 +67,9 @@ class Operations {
   AfterTurn after_turn_ = AfterTurn::nothing;
   bool turn_over_ = false;
   bool last_words_ = false;
-  std::size_t bytes_asked_ = 0;
+  size_t bytes_asked_ = 0;
   unsigned forks_ = 0;
-  std::uint8_t patterns_ = 0;
+  uint8_t patterns_ = 0;
   // Blocks in transfer between threads, while all run.
   std::mutex parcels_mutex_;
   std::vector<Block> parcels_;

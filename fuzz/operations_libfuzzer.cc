@@ -4,7 +4,7 @@
 
 #include "fuzz/operations_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   halo::fuzz::operations_target.run({data, size});
   return 0;
 }

@@ -7,7 +7,7 @@
 namespace halo::fuzz {
 namespace {
 
-void run(std::span<const std::uint8_t> input) {
+void run(std::span<const uint8_t> input) {
   Bytes bytes(input);
   CoreAllocator core(bytes.below(4) == 0);
   Operations(core, bytes).run();

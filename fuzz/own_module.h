@@ -8,13 +8,13 @@
 
 namespace halo::fuzz {
 
-inline constexpr std::uint8_t own_build_id = 0xF5;  // the first of 20 bytes, the others are 0
+inline constexpr uint8_t own_build_id = 0xF5;  // the first of 20 bytes, the others are 0
 
 // The load bias of the executable: return addresses minus this are a plan's offsets.
-std::uintptr_t own_bias();
+uintptr_t own_bias();
 
 // Sets a group's flags in an encoded plan; the checksum must be updated afterwards.
-void set_group_flags(std::vector<std::byte>& plan, std::uint32_t group, std::uint32_t flags,
-                     std::uint64_t starts = 0);
+void set_group_flags(std::vector<std::byte>& plan, uint32_t group, uint32_t flags,
+                     uint64_t starts = 0);
 
 }  // namespace halo::fuzz

@@ -22,59 +22,58 @@ using plan::Rule;
 using plan::Site;
 using plan::State;
 
-std::uint16_t any_verdict(Random& random, std::size_t groups) {
+uint16_t any_verdict(Random& random, size_t groups) {
   if (random() % 2 == 0) return plan::verdict_undecided;
-  return random() % 8 == 0 ? plan::verdict_forward : static_cast<std::uint16_t>(random() % groups);
+  return random() % 8 == 0 ? plan::verdict_forward : static_cast<uint16_t>(random() % groups);
 }
 
-void add_real_path(PlanBuilder& builder, Random& random, std::size_t groups) {
+void add_real_path(PlanBuilder& builder, Random& random, size_t groups) {
   static const std::vector<Frame> frames = learn_frames();
-  std::vector<std::uintptr_t> seen;
-  std::uint32_t parent = 0;
-  const std::size_t length = 1 + random() % frames.size();
-  for (std::size_t i = 0; i < length; ++i) {
+  std::vector<uintptr_t> seen;
+  uint32_t parent = 0;
+  const size_t length = 1 + random() % frames.size();
+  for (size_t i = 0; i < length; ++i) {
     const Frame& frame = frames[i];
     if (std::find(seen.begin(), seen.end(), frame.address) != seen.end()) continue;
     seen.push_back(frame.address);
     parent = builder.state(parent, frame.address - own_bias(), plan::verdict_undecided, frame.step);
   }
-  builder.at(parent).verdict = static_cast<std::uint16_t>(random() % groups);
+  builder.at(parent).verdict = static_cast<uint16_t>(random() % groups);
 }
 
-void add_random_states(PlanBuilder& builder, Random& random, std::size_t groups,
-                       std::size_t modules) {
-  const std::size_t count = random() % (random() % 8 == 0 ? 600 : 40);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto parent = static_cast<std::uint32_t>(random() % builder.states().size());
+void add_random_states(PlanBuilder& builder, Random& random, size_t groups, size_t modules) {
+  const size_t count = random() % (random() % 8 == 0 ? 600 : 40);
+  for (size_t i = 0; i < count; ++i) {
+    const auto parent = static_cast<uint32_t>(random() % builder.states().size());
     const Rule rule = random() % 4 == 0 ? Rule::frame_pointer : Rule::constant;
-    const auto step = static_cast<std::int32_t>(8 * (1 + random() % 20));
-    const std::uint32_t made =
+    const auto step = static_cast<int32_t>(8 * (1 + random() % 20));
+    const uint32_t made =
         builder.state(parent, 1 + random() % 30, any_verdict(random, groups), step, rule);
     State& state = builder.at(made);
-    state.module = static_cast<std::uint32_t>(random() % modules);
+    state.module = static_cast<uint32_t>(random() % modules);
     state.alignment = random() % 4 == 0 ? 16 : 0;
     if (random() % 4 != 0 || step == 8) continue;
     state.flags = plan::state_restores_rbp;
-    state.rbp_below = static_cast<std::int16_t>(8 * (1 + random() % (step / 8 - 1)));
+    state.rbp_below = static_cast<int16_t>(8 * (1 + random() % (step / 8 - 1)));
   }
 }
 
 // Rings within the limits, or a little outside.
 void add_spans(PlanBuilder& builder, Random& random) {
-  static constexpr std::uint64_t rings[] = {0,
-                                            plan::min_ring,
-                                            1 << 20,
-                                            3 << 18,
-                                            plan::max_ring,
-                                            plan::min_ring - 4096,
-                                            plan::max_ring + 4096};
+  static constexpr uint64_t rings[] = {0,
+                                       plan::min_ring,
+                                       1 << 20,
+                                       3 << 18,
+                                       plan::max_ring,
+                                       plan::min_ring - 4096,
+                                       plan::max_ring + 4096};
   builder.spans(rings[random() % std::size(rings)], random() % 2 == 0,
                 random() % (plan::max_density + 2));
 }
 
 // Numbers near overflows and limits.
-std::uint64_t interesting(Random& random) {
-  static constexpr std::uint64_t numbers[] = {
+uint64_t interesting(Random& random) {
+  static constexpr uint64_t numbers[] = {
       0,
       1,
       2,
@@ -108,12 +107,12 @@ std::uint64_t interesting(Random& random) {
   return random() % 3 == 0 ? random() : numbers[random() % std::size(numbers)];
 }
 
-void put(Input& file, std::size_t at, std::size_t width, std::uint64_t value) {
+void put(Input& file, size_t at, size_t width, uint64_t value) {
   if (at + width <= file.size()) std::memcpy(file.data() + at, &value, width);
 }
 
 struct Field {
-  std::size_t at, width;
+  size_t at, width;
 };
 constexpr Field header_fields[] = {{8, 4},  {12, 4}, {16, 8}, {24, 4}, {28, 4}, {32, 4},
                                    {36, 4}, {40, 4}, {44, 4}, {48, 4}, {52, 4}, {56, 8}};
@@ -124,8 +123,8 @@ constexpr Field state_fields[] = {{0, 4},  {4, 4},  {8, 8},  {16, 4}, {20, 1},
 constexpr Field site_fields[] = {{0, 4}, {4, 4}, {8, 8}, {16, 4}, {20, 4}};
 constexpr Field conjunction_fields[] = {{0, 2}, {2, 2}, {4, 2}, {6, 2}, {8, 2}, {10, 2}, {30, 2}};
 
-template <std::size_t n>
-void change_field(Input& file, const Field (&fields)[n], std::size_t record, Random& random) {
+template <size_t n>
+void change_field(Input& file, const Field (&fields)[n], size_t record, Random& random) {
   const Field& field = fields[random() % n];
   put(file, record + field.at, field.width, interesting(random));
 }
@@ -136,7 +135,7 @@ struct Sections {
     Header header;
     if (file.size() < sizeof header) return;
     std::memcpy(&header, file.data(), sizeof header);
-    const std::size_t before =
+    const size_t before =
         sizeof header + header.modules * sizeof(Module) + header.groups * sizeof(Group);
     if (header.modules > plan::max_modules || header.groups > plan::max_groups ||
         before > file.size())
@@ -146,22 +145,22 @@ struct Sections {
     states_at = before;
     sites = header.sites <= plan::max_sites ? header.sites : 0;
     conjunctions = header.conjunctions <= plan::max_conjunctions ? header.conjunctions : 0;
-    const std::size_t behind = sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
+    const size_t behind = sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
     if (before + behind > file.size()) sites = conjunctions = 0;
-    const std::size_t last = sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
+    const size_t last = sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
     states = (file.size() - before - last) / sizeof(State);
     sites_at = states_at + states * sizeof(State);
   }
-  std::size_t size() const {
+  size_t size() const {
     return sites_at + sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
   }
-  std::size_t modules = 0, groups = 0, states = 0, sites = 0, conjunctions = 0;
-  std::size_t states_at = sizeof(Header), sites_at = sizeof(Header);
+  size_t modules = 0, groups = 0, states = 0, sites = 0, conjunctions = 0;
+  size_t states_at = sizeof(Header), sites_at = sizeof(Header);
 };
 
 void change_record(Input& file, Random& random) {
   const Sections sections(file);
-  const std::uint64_t which = random() % 8;
+  const uint64_t which = random() % 8;
   if (which >= 6 && sections.conjunctions != 0)
     return change_field(
         file, conjunction_fields,
@@ -184,23 +183,22 @@ void change_record(Input& file, Random& random) {
 void repeat_state(Input& file, Random& random) {
   const Sections sections(file);
   if (sections.states == 0) return;
-  const std::size_t from = sections.states_at + random() % sections.states * sizeof(State);
-  const Input copy(file.begin() + static_cast<std::ptrdiff_t>(from),
-                   file.begin() + static_cast<std::ptrdiff_t>(from + sizeof(State)));
-  for (std::uint64_t left = 1 + random() % 20; left != 0; --left)
+  const size_t from = sections.states_at + random() % sections.states * sizeof(State);
+  const Input copy(file.begin() + static_cast<ptrdiff_t>(from),
+                   file.begin() + static_cast<ptrdiff_t>(from + sizeof(State)));
+  for (uint64_t left = 1 + random() % 20; left != 0; --left)
     file.insert(file.end(), copy.begin(), copy.end());
 }
 
 void change(Input& file, Random& random) {
   switch (random() % 10) {
     case 0:
-      if (!file.empty())
-        file[random() % file.size()] ^= static_cast<std::uint8_t>(1u << random() % 8);
+      if (!file.empty()) file[random() % file.size()] ^= static_cast<uint8_t>(1u << random() % 8);
       return;
     case 1:
       return file.resize(random() % (file.size() + 1));
     case 2:
-      return file.resize(file.size() + random() % 64, static_cast<std::uint8_t>(random()));
+      return file.resize(file.size() + random() % 64, static_cast<uint8_t>(random()));
     case 3:
       return change_field(file, header_fields, 0, random);
     case 4:
@@ -235,7 +233,7 @@ void repair(Input& file, Random& random) {
 }
 
 Input input_of(const std::vector<std::byte>& bytes) {
-  const auto* from = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  const auto* from = reinterpret_cast<const uint8_t*>(bytes.data());
   return Input(from, from + bytes.size());
 }
 
@@ -243,15 +241,15 @@ Input input_of(const std::vector<std::byte>& bytes) {
 Input make_selectors(Random& random) {
   PlanBuilder builder;
   builder.module(own_build_id).module(1);
-  const std::size_t groups = 1 + random() % 6, sites = 1 + random() % 40;
-  for (std::size_t i = 0; i < groups; ++i) builder.group();
-  for (std::size_t i = 0; i < sites; ++i)
-    builder.site(5 + random() % 50, static_cast<std::uint32_t>(8 * (random() % 8)),
-                 static_cast<std::uint32_t>(random() % 2));
-  for (std::uint64_t left = random() % 20; left != 0; --left) {
-    std::vector<std::uint16_t> named(1 + random() % 4);
-    for (auto& site : named) site = static_cast<std::uint16_t>(random() % sites);
-    builder.conjunction(static_cast<std::uint16_t>(random() % groups), named);
+  const size_t groups = 1 + random() % 6, sites = 1 + random() % 40;
+  for (size_t i = 0; i < groups; ++i) builder.group();
+  for (size_t i = 0; i < sites; ++i)
+    builder.site(5 + random() % 50, static_cast<uint32_t>(8 * (random() % 8)),
+                 static_cast<uint32_t>(random() % 2));
+  for (uint64_t left = random() % 20; left != 0; --left) {
+    std::vector<uint16_t> named(1 + random() % 4);
+    for (auto& site : named) site = static_cast<uint16_t>(random() % sites);
+    builder.conjunction(static_cast<uint16_t>(random() % groups), named);
   }
   return input_of(builder.bytes());
 }
@@ -259,9 +257,9 @@ Input make_selectors(Random& random) {
 // A plan that uses no callers.
 Input make_random_pools(Random& random) {
   PlanBuilder builder;
-  const std::size_t groups = 1 + random() % 6;
-  for (std::size_t i = 0; i < groups; ++i) builder.group();
-  const auto executable = static_cast<std::uint32_t>(random() % 2);
+  const size_t groups = 1 + random() % 6;
+  for (size_t i = 0; i < groups; ++i) builder.group();
+  const auto executable = static_cast<uint32_t>(random() % 2);
   if (executable != 0) builder.module(own_build_id);
   builder.at(0).verdict = plan::verdict_forward;
   builder.at(0).alignment = random() % 2 == 0 ? 16 : 0;
@@ -276,12 +274,12 @@ Input make_random_pools(Random& random) {
 namespace {
 
 // A third of the groups has a mask of starts, and half of these step to them.
-void set_layout(std::vector<std::byte>& plan, std::uint32_t group, Random& random) {
-  const auto flags = static_cast<std::uint32_t>(random() % 4);
+void set_layout(std::vector<std::byte>& plan, uint32_t group, Random& random) {
+  const auto flags = static_cast<uint32_t>(random() % 4);
   if (random() % 3 != 0) return set_group_flags(plan, group, flags);
-  const auto way = static_cast<std::uint32_t>(plan::min_way + random() % 5);
-  const auto steps = static_cast<std::uint32_t>(random() % 2) * plan::group_stepping;
-  const std::uint64_t starts = std::uint64_t{1} << random() % 64 | (random() & random());
+  const auto way = static_cast<uint32_t>(plan::min_way + random() % 5);
+  const auto steps = static_cast<uint32_t>(random() % 2) * plan::group_stepping;
+  const uint64_t starts = uint64_t{1} << random() % 64 | (random() & random());
   set_group_flags(
       plan, group,
       flags | plan::group_by_size | plan::group_masked | steps | way << plan::group_way_bit,
@@ -291,20 +289,20 @@ void set_layout(std::vector<std::byte>& plan, std::uint32_t group, Random& rando
 }  // namespace
 
 Input make_plan(Random& random) {
-  const std::uint64_t kind = random() % 16;
+  const uint64_t kind = random() % 16;
   if (kind == 0) return make_random_pools(random);
   if (kind <= 2) return make_selectors(random);
-  static constexpr std::uint32_t limits[] = {0, 1, 8, 100, 4096, 4096, 65536};
+  static constexpr uint32_t limits[] = {0, 1, 8, 100, 4096, 4096, 65536};
   PlanBuilder builder;
   builder.module(own_build_id);
-  const std::size_t modules = 1 + random() % 3;
-  for (std::size_t i = 1; i < modules; ++i) {
-    builder.module(static_cast<std::uint8_t>(i));
-    if (random() % 4 == 0) builder.layout(static_cast<std::uint32_t>(random()));
+  const size_t modules = 1 + random() % 3;
+  for (size_t i = 1; i < modules; ++i) {
+    builder.module(static_cast<uint8_t>(i));
+    if (random() % 4 == 0) builder.layout(static_cast<uint32_t>(random()));
   }
-  const std::size_t groups = 1 + random() % (random() % 16 == 0 ? 300 : 6);
+  const size_t groups = 1 + random() % (random() % 16 == 0 ? 300 : 6);
   const bool has_spans = random() % 4 == 0;
-  for (std::size_t i = 0; i < groups; ++i) {
+  for (size_t i = 0; i < groups; ++i) {
     builder.group(random() % 2 == 0 ? plan::Reuse::newest_first : plan::Reuse::whole_chunks);
     if (i == 0 ? has_spans : has_spans && random() % 2 == 0) add_spans(builder, random);
   }
@@ -312,11 +310,11 @@ Input make_plan(Random& random) {
   add_random_states(builder, random, groups, modules);
   std::vector<std::byte> bytes = builder.bytes();
   // With spans, groups are elsewhere in the file.
-  for (std::uint32_t i = 0; i < groups && !has_spans; ++i) set_layout(bytes, i, random);
-  const std::uint32_t limit = limits[random() % std::size(limits)];
+  for (uint32_t i = 0; i < groups && !has_spans; ++i) set_layout(bytes, i, random);
+  const uint32_t limit = limits[random() % std::size(limits)];
   std::memcpy(bytes.data() + offsetof(Header, max_object), &limit, sizeof limit);
   // For any program, or for this one, which is module 0.
-  const auto executable = static_cast<std::uint32_t>(random() % 2);
+  const auto executable = static_cast<uint32_t>(random() % 2);
   std::memcpy(bytes.data() + offsetof(Header, executable), &executable, sizeof executable);
   PlanBuilder::seal(bytes);
   return input_of(bytes);
@@ -324,7 +322,7 @@ Input make_plan(Random& random) {
 
 Input mutate_plan(const Input& plan, Random& random) {
   Input changed = plan;
-  for (std::uint64_t left = 1 + random() % 4; left != 0; --left) change(changed, random);
+  for (uint64_t left = 1 + random() % 4; left != 0; --left) change(changed, random);
   if (random() % 8 != 0) repair(changed, random);
   return changed;
 }

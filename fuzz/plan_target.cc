@@ -37,7 +37,7 @@ namespace {
 using plan::PlanView;
 using runtime::Verdict;
 
-constexpr std::uintptr_t user_addresses = std::uintptr_t{1} << 47;
+constexpr uintptr_t user_addresses = uintptr_t{1} << 47;
 
 // It is printed to stderr and into JSON without escaping.
 bool is_sentence(std::string_view text) {
@@ -49,8 +49,8 @@ bool is_sentence(std::string_view text) {
 // Memory for a table, followed by a page that may not be accessed.
 class FencedMemory {
  public:
-  explicit FencedMemory(std::size_t bytes) {
-    const std::size_t pages = (bytes + page - 1) / page * page;
+  explicit FencedMemory(size_t bytes) {
+    const size_t pages = (bytes + page - 1) / page * page;
     mapped_ = pages + page;
     whole_ = static_cast<char*>(
         mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -64,8 +64,8 @@ class FencedMemory {
   void* get() const { return begin_; }
 
  private:
-  static constexpr std::size_t page = 4096;
-  std::size_t mapped_;
+  static constexpr size_t page = 4096;
+  size_t mapped_;
   char* whole_;
   char* begin_;
 };
@@ -79,10 +79,10 @@ class StackWriter {
       : stack_(stack), states_(states), reference_(reference), random_(random) {}
 
   // Returns rbp at the innermost call.
-  std::uintptr_t write() {
-    std::uintptr_t here = reinterpret_cast<std::uintptr_t>(stack_.bottom());
+  uintptr_t write() {
+    uintptr_t here = reinterpret_cast<uintptr_t>(stack_.bottom());
     rbp_ = random_() % 2 == 0 ? here + 8 * (random_() % 64) : random_();
-    std::uint32_t state = 0, last = 0;
+    uint32_t state = 0, last = 0;
     for (int depth = 0; depth < 40; ++depth) {
       if (state != 0 && random_() % 4 == 0) {
         last = ancestor(state);
@@ -96,32 +96,32 @@ class StackWriter {
   }
 
  private:
-  std::uint32_t some_child(std::uint32_t parent) {
-    const std::size_t count = states_.size();
-    const std::size_t from = random_() % count;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto at = static_cast<std::uint32_t>((from + i) % count);
+  uint32_t some_child(uint32_t parent) {
+    const size_t count = states_.size();
+    const size_t from = random_() % count;
+    for (size_t i = 0; i < count; ++i) {
+      const auto at = static_cast<uint32_t>((from + i) % count);
       if (at != 0 && states_[at].parent == parent && reference_.address(at) != 0) return at;
     }
     return 0;
   }
 
-  std::uint32_t ancestor(std::uint32_t state) {
-    for (std::uint64_t up = random_() % 4; up != 0 && states_[state].parent != 0; --up)
+  uint32_t ancestor(uint32_t state) {
+    for (uint64_t up = random_() % 4; up != 0 && states_[state].parent != 0; --up)
       state = states_[state].parent;
     return state;
   }
 
-  bool advance(const plan::State& from, std::uintptr_t& here) {
+  bool advance(const plan::State& from, uintptr_t& here) {
     if (from.rule == plan::Rule::end) return false;
-    std::uintptr_t next = here + static_cast<std::uintptr_t>(std::intptr_t{from.step});
+    uintptr_t next = here + static_cast<uintptr_t>(intptr_t{from.step});
     if (from.rule == plan::Rule::frame_pointer) {
       next = here + 8 * (1 + random_() % 32);
-      choose_rbp(next - static_cast<std::uintptr_t>(std::intptr_t{from.step}));
+      choose_rbp(next - static_cast<uintptr_t>(intptr_t{from.step}));
     }
     if ((from.flags & plan::state_restores_rbp) != 0) {
       if (rbp_home_ == 0) first_rbp_ = rbp_;
-      rbp_home_ = next - static_cast<std::uintptr_t>(std::intptr_t{from.rbp_below});
+      rbp_home_ = next - static_cast<uintptr_t>(intptr_t{from.rbp_below});
     }
     here = next;
     return true;
@@ -129,7 +129,7 @@ class StackWriter {
 
   // The register as a frame-pointer rule reads it: the initial value, or the one that a frame has
   // saved.
-  void choose_rbp(std::uintptr_t value) {
+  void choose_rbp(uintptr_t value) {
     if (rbp_home_ == 0)
       rbp_ = value;
     else
@@ -140,9 +140,9 @@ class StackWriter {
   std::span<const plan::State> states_;
   const ReferenceWalk& reference_;
   Random& random_;
-  std::uintptr_t rbp_ = 0;
-  std::uintptr_t first_rbp_ = 0;
-  std::uintptr_t rbp_home_ = 0;  // address of the saved rbp; 0: in the register
+  uintptr_t rbp_ = 0;
+  uintptr_t first_rbp_ = 0;
+  uintptr_t rbp_home_ = 0;  // address of the saved rbp; 0: in the register
 };
 
 void walk_synthetic_stacks(const PlanView& view, const runtime::Table& table,
@@ -150,7 +150,7 @@ void walk_synthetic_stacks(const PlanView& view, const runtime::Table& table,
   static SyntheticStack stack;
   const ReferenceWalk reference(view.states, places);
   for (int i = 0; i < 8; ++i) {
-    const std::uintptr_t rbp = StackWriter(stack, view.states, reference, random).write();
+    const uintptr_t rbp = StackWriter(stack, view.states, reference, random).write();
     if (*stack.bottom() != 0 && *stack.bottom() < user_addresses) {
       const Verdict expected = reference.walk(stack.bottom(), rbp);
       const Verdict found = core_walk(table, stack.bottom(), rbp);
@@ -168,53 +168,53 @@ void walk_synthetic_stacks(const PlanView& view, const runtime::Table& table,
 
 // With one table, while the modules are at changing addresses, or unloaded.
 void walk_while_modules_move(const PlanView& view, Random& random) {
-  constexpr std::uintptr_t page = 4096;
+  constexpr uintptr_t page = 4096;
   std::vector<runtime::ModulePlace> places(view.modules.size());
   const FencedMemory memory(runtime::table_bytes(view.states.size(), places.size()));
   runtime::Table& table = *runtime::make_table(view.states, places.size(), memory.get());
   for (int move = 0; move < 3; ++move) {
-    for (std::uint32_t i = 0; i < places.size(); ++i) {
+    for (uint32_t i = 0; i < places.size(); ++i) {
       runtime::remove_module(table, i);
-      const std::uintptr_t bias = random() % 4 == 0 ? (random() >> 18) / page : random() % 64;
+      const uintptr_t bias = random() % 4 == 0 ? (random() >> 18) / page : random() % 64;
       places[i] = {(1 + bias) * page, random() % 8 != 0};
     }
-    for (std::uint32_t i = 0; i < places.size(); ++i)
+    for (uint32_t i = 0; i < places.size(); ++i)
       if (places[i].present) runtime::place_module(table, i, places[i].bias);
     walk_synthetic_stacks(view, table, places, random);
   }
-  for (std::uint32_t i = 0; i < places.size(); ++i) runtime::remove_module(table, i);
+  for (uint32_t i = 0; i < places.size(); ++i) runtime::remove_module(table, i);
 }
 
 // An active site by the definition of decision 6, for a stack of `words` from `here` on.
-bool is_really_active(const std::vector<std::uintptr_t>& words, std::size_t here,
-                      const runtime::SiteAddress& site, std::size_t at, std::uintptr_t caller) {
+bool is_really_active(const std::vector<uintptr_t>& words, size_t here,
+                      const runtime::SiteAddress& site, size_t at, uintptr_t caller) {
   if (site.immediate) return words[here] == site.address;
   if (at < here || words[at] != site.address) return false;
-  const std::size_t above = at + site.step / 8;
+  const size_t above = at + site.step / 8;
   return site.step == 0 || (above < words.size() && words[above] == caller);
 }
 
 // Return addresses of sites on a synthetic stack, some of them overwritten or with another caller.
 void evaluate_selectors(const PlanView& view, Random& random) {
-  std::vector<std::uintptr_t> words(200);
+  std::vector<uintptr_t> words(200);
   std::vector<runtime::SiteAddress> sites;
-  std::vector<std::size_t> noted;
+  std::vector<size_t> noted;
   runtime::ActiveSites active{};
-  active.low = reinterpret_cast<std::uintptr_t>(words.data());
+  active.low = reinterpret_cast<uintptr_t>(words.data());
   active.high = active.low + words.size() * 8;
   for (auto& word : words) word = 1 + random() % 4;
-  for (std::size_t i = 0; i < view.sites.size(); ++i) {
+  for (size_t i = 0; i < view.sites.size(); ++i) {
     const bool immediate = (view.sites[i].flags & plan::site_immediate) != 0;
     sites.push_back({0x1000 + 16 * i, view.sites[i].step, immediate});
     noted.push_back(random() % words.size());
-    const std::size_t at = noted.back();
+    const size_t at = noted.back();
     if (random() % 4 != 0) words[at] = sites[i].address;
     active.sites[i] = {active.low + at * 8, 1 + random() % 4};
   }
-  const std::size_t here = random() % words.size();
+  const size_t here = random() % words.size();
   const plan::Conjunction* expected = nullptr;
   for (const plan::Conjunction& c : view.conjunctions) {
-    const bool holds = std::all_of(c.sites, c.sites + c.count, [&](std::uint16_t site) {
+    const bool holds = std::all_of(c.sites, c.sites + c.count, [&](uint16_t site) {
       return is_really_active(words, here, sites[site], noted[site], active.sites[site].caller);
     });
     if (holds && expected == nullptr) expected = &c;
@@ -224,12 +224,12 @@ void evaluate_selectors(const PlanView& view, Random& random) {
   require(found == expected, "another conjunction holds than in decision 6");
 }
 
-void use_group(std::uint32_t group, std::uint32_t max_object) {
-  for (const std::size_t wanted : {0u, 1u, 24u, 4096u, max_object}) {
-    const std::size_t size = std::min<std::size_t>(wanted, max_object);
+void use_group(uint32_t group, uint32_t max_object) {
+  for (const size_t wanted : {0u, 1u, 24u, 4096u, max_object}) {
+    const size_t size = std::min<size_t>(wanted, max_object);
     void* p = core_allocate(group, size, wanted % 3 == 0 ? 16 : 0, wanted % 2 == 0);
     if (p == nullptr) continue;  // more groups than the arena has room for
-    const std::size_t usable = core_size_of(p);
+    const size_t usable = core_size_of(p);
     require(usable >= size, "a block is smaller than requested");
     const char* problem = core_placement_problem(p, usable);
     require(problem == nullptr, problem);
@@ -238,9 +238,9 @@ void use_group(std::uint32_t group, std::uint32_t max_object) {
   }
 }
 
-void use_spans(std::uint32_t group) {
-  for (const std::size_t size : {runtime::span_unit + 1, std::size_t{300'000}}) {
-    const runtime::Span span = runtime::allocate_span(static_cast<std::uint16_t>(group), size);
+void use_spans(uint32_t group) {
+  for (const size_t size : {runtime::span_unit + 1, size_t{300'000}}) {
+    const runtime::Span span = runtime::allocate_span(static_cast<uint16_t>(group), size);
     if (span.p == nullptr) continue;
     require(runtime::span_heap.usable_size(span.p) >= size, "a span is smaller than requested");
     std::memset(span.p, 1, size);
@@ -271,7 +271,7 @@ void walk_a_real_stack(PlanView& view) {
 }
 
 void draw_groups(const PlanView& view) {
-  const auto groups = static_cast<std::uint32_t>(view.groups.size());
+  const auto groups = static_cast<uint32_t>(view.groups.size());
   runtime::configure_random_pools(groups, view.states[0].alignment == 16);
   for (int i = 0; i < 64; ++i) {
     const runtime::CallerCode code = runtime::draw_pool();
@@ -293,11 +293,11 @@ void serve(std::span<const std::byte> bytes) {
   if (view.groups.empty()) return;
   const bool published = !view.draws_pools() && runtime::publish_table() != 0;
   if (!published)
-    require(open_core(view.groups, view.header->max_object, std::size_t{1} << 30),
+    require(open_core(view.groups, view.header->max_object, size_t{1} << 30),
             "the heaps cannot be opened");
-  const auto groups = static_cast<std::uint32_t>(view.groups.size());
+  const auto groups = static_cast<uint32_t>(view.groups.size());
   runtime::begin_spans();
-  for (std::uint32_t group = 0; group < groups; ++group) {
+  for (uint32_t group = 0; group < groups; ++group) {
     if (group >= 32 && group + 32 < groups) continue;
     use_group(group, view.header->max_object);
     if (runtime::has_spans) use_spans(group);
@@ -320,9 +320,9 @@ void serve_in_a_child(std::span<const std::byte> bytes) {
   require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a process under the plan crashed");
 }
 
-void run(std::span<const std::uint8_t> input) {
+void run(std::span<const uint8_t> input) {
   // Aligned like a mapping.
-  std::vector<std::uint64_t> aligned((input.size() + 7) / 8);
+  std::vector<uint64_t> aligned((input.size() + 7) / 8);
   if (!input.empty()) std::memcpy(aligned.data(), input.data(), input.size());
   const auto file = std::as_bytes(std::span(aligned)).first(input.size());
   PlanView view;

@@ -18,11 +18,11 @@ struct Visit {
 inline void stay() { asm volatile("" ::: "memory"); }
 
 [[gnu::noinline]] void innermost(Visit& visit) {
-  const auto* frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
+  const auto* frame = static_cast<const uintptr_t*>(__builtin_frame_address(0));
   if (visit.table == nullptr) {
     for (int i = 0; i < known_frames; ++i) {
-      const auto* outer = reinterpret_cast<const std::uintptr_t*>(frame[0]);
-      visit.frames.push_back({frame[1], static_cast<std::int32_t>((outer - frame) * 8)});
+      const auto* outer = reinterpret_cast<const uintptr_t*>(frame[0]);
+      visit.frames.push_back({frame[1], static_cast<int32_t>((outer - frame) * 8)});
       frame = outer;
     }
     return;

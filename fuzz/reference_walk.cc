@@ -15,8 +15,8 @@ constexpr int max_reads = 256;
 ReferenceWalk::ReferenceWalk(std::span<const plan::State> states,
                              std::span<const runtime::ModulePlace> places)
     : states_(states), addresses_(states.size()) {
-  std::set<std::pair<std::uint32_t, std::uintptr_t>> edges;
-  for (std::size_t i = 1; i < states.size(); ++i) {
+  std::set<std::pair<uint32_t, uintptr_t>> edges;
+  for (size_t i = 1; i < states.size(); ++i) {
     const runtime::ModulePlace& place = places[states[i].module];
     if (place.present) addresses_[i] = place.bias + states[i].offset;
     if (addresses_[i] != 0 && !edges.emplace(states[i].parent, addresses_[i]).second)
@@ -24,23 +24,23 @@ ReferenceWalk::ReferenceWalk(std::span<const plan::State> states,
   }
 }
 
-std::uint32_t ReferenceWalk::child(std::uint32_t parent, std::uintptr_t address) const {
-  for (std::uint32_t i = 1; i < states_.size() && address != 0; ++i)
+uint32_t ReferenceWalk::child(uint32_t parent, uintptr_t address) const {
+  for (uint32_t i = 1; i < states_.size() && address != 0; ++i)
     if (states_[i].parent == parent && addresses_[i] == address) return i;
   return 0;
 }
 
-std::uint32_t ReferenceWalk::on_path(std::uint32_t state, std::uintptr_t address) const {
+uint32_t ReferenceWalk::on_path(uint32_t state, uintptr_t address) const {
   while (state != 0 && addresses_[state] != address) state = states_[state].parent;
   return state;
 }
 
-runtime::Verdict ReferenceWalk::walk(const std::uintptr_t* slot, std::uintptr_t rbp) const {
-  auto here = reinterpret_cast<std::uintptr_t>(slot);
-  std::uint32_t state = 0;
+runtime::Verdict ReferenceWalk::walk(const uintptr_t* slot, uintptr_t rbp) const {
+  auto here = reinterpret_cast<uintptr_t>(slot);
+  uint32_t state = 0;
   for (int reads = 0; reads < max_reads; ++reads) {
-    const std::uintptr_t address = *reinterpret_cast<const std::uintptr_t*>(here);
-    std::uint32_t found = child(state, address);
+    const uintptr_t address = *reinterpret_cast<const uintptr_t*>(here);
+    uint32_t found = child(state, address);
     if (found != 0)
       state = found;
     else
@@ -52,14 +52,14 @@ runtime::Verdict ReferenceWalk::walk(const std::uintptr_t* slot, std::uintptr_t 
 
     const plan::State& step = states_[found];
     if (step.rule == plan::Rule::end) return forward;
-    const std::uintptr_t from = step.rule == plan::Rule::constant ? here : rbp;
-    const std::uintptr_t next = from + static_cast<std::uintptr_t>(std::intptr_t{step.step});
-    const bool outwards = next % 8 == 0 && next - here - 8 <= std::uintptr_t{plan::max_step};
+    const uintptr_t from = step.rule == plan::Rule::constant ? here : rbp;
+    const uintptr_t next = from + static_cast<uintptr_t>(intptr_t{step.step});
+    const bool outwards = next % 8 == 0 && next - here - 8 <= uintptr_t{plan::max_step};
     if (!outwards) return forward;
     if ((step.flags & plan::state_restores_rbp) != 0) {
-      const std::uintptr_t saved = next - static_cast<std::uintptr_t>(step.rbp_below);
+      const uintptr_t saved = next - static_cast<uintptr_t>(step.rbp_below);
       if (saved < here) return forward;  // not in this frame
-      rbp = *reinterpret_cast<const std::uintptr_t*>(saved);
+      rbp = *reinterpret_cast<const uintptr_t*>(saved);
     }
     here = next;
   }

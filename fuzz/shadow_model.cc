@@ -8,20 +8,19 @@
 namespace halo::fuzz {
 namespace {
 
-std::uint8_t pattern_at(const Block& block, std::size_t i) {
-  return static_cast<std::uint8_t>(block.pattern + i * 7);
+uint8_t pattern_at(const Block& block, size_t i) {
+  return static_cast<uint8_t>(block.pattern + i * 7);
 }
 
 }  // namespace
 
 void fill(const Block& block) {
-  for (std::size_t i = 0; i < block.usable; ++i)
-    block.at[i] = static_cast<char>(pattern_at(block, i));
+  for (size_t i = 0; i < block.usable; ++i) block.at[i] = static_cast<char>(pattern_at(block, i));
 }
 
-bool intact(const Block& block, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i)
-    if (static_cast<std::uint8_t>(block.at[i]) != pattern_at(block, i)) return false;
+bool intact(const Block& block, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i)
+    if (static_cast<uint8_t>(block.at[i]) != pattern_at(block, i)) return false;
   return true;
 }
 
@@ -37,7 +36,7 @@ void ShadowModel::add(const Block& block) {
   blocks_.push_back(block);
 }
 
-Block ShadowModel::remove(std::size_t index) {
+Block ShadowModel::remove(size_t index) {
   const Block block = blocks_[index];
   require(intact(block, block.usable), "a live block was written over");
   lengths_.erase(block.at);

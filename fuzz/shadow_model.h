@@ -10,31 +10,31 @@ namespace halo::fuzz {
 
 struct Block {
   char* at;
-  std::size_t requested;
-  std::size_t usable;  // the usable size that the allocator reports
+  size_t requested;
+  size_t usable;  // the usable size that the allocator reports
   unsigned site;
   bool from_new;  // by operator new, so operator delete must free it
-  std::uint8_t pattern;
+  uint8_t pattern;
 };
 
 void fill(const Block& block);
 // Whether the first `bytes` still have the block's pattern.
-bool intact(const Block& block, std::size_t bytes);
+bool intact(const Block& block, size_t bytes);
 
 class ShadowModel {
  public:
   // Adds a block that is filled with its pattern already.
   void add(const Block& block);
   // Checks the contents and removes the block.
-  Block remove(std::size_t index);
+  Block remove(size_t index);
   void check_contents() const;
 
-  std::size_t size() const { return blocks_.size(); }
-  const Block& operator[](std::size_t index) const { return blocks_[index]; }
+  size_t size() const { return blocks_.size(); }
+  const Block& operator[](size_t index) const { return blocks_[index]; }
 
  private:
   std::vector<Block> blocks_;
-  std::map<const char*, std::size_t> lengths_;  // by first byte
+  std::map<const char*, size_t> lengths_;  // by first byte
 };
 
 }  // namespace halo::fuzz

@@ -9,10 +9,10 @@
 namespace halo::fuzz {
 namespace {
 
-constexpr std::size_t page = 4096;
-constexpr std::size_t max_reads = 257;
-constexpr std::size_t space = max_reads * (std::size_t{plan::max_step} + 64) + (1 << 20);
-constexpr std::size_t written_space = 2 << 20;
+constexpr size_t page = 4096;
+constexpr size_t max_reads = 257;
+constexpr size_t space = max_reads * (size_t{plan::max_step} + 64) + (1 << 20);
+constexpr size_t written_space = 2 << 20;
 
 }  // namespace
 
@@ -25,19 +25,19 @@ void* map_stack_space() {
   return usable;
 }
 
-SyntheticStack::SyntheticStack() : bottom_(static_cast<std::uintptr_t*>(map_stack_space())) {}
+SyntheticStack::SyntheticStack() : bottom_(static_cast<uintptr_t*>(map_stack_space())) {}
 
-bool SyntheticStack::write(std::uintptr_t address, std::uintptr_t value) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(bottom_);
+bool SyntheticStack::write(uintptr_t address, uintptr_t value) {
+  const auto begin = reinterpret_cast<uintptr_t>(bottom_);
   if (address < begin || address >= begin + written_space || address % 8 != 0) return false;
-  auto* word = reinterpret_cast<std::uintptr_t*>(address);
+  auto* word = reinterpret_cast<uintptr_t*>(address);
   *word = value;
   written_.push_back(word);
   return true;
 }
 
 void SyntheticStack::clear() {
-  for (std::uintptr_t* word : written_) *word = 0;
+  for (uintptr_t* word : written_) *word = 0;
   written_.clear();
 }
 

@@ -13,16 +13,16 @@ class SyntheticStack {
  public:
   SyntheticStack();
 
-  std::uintptr_t* bottom() const { return bottom_; }
+  uintptr_t* bottom() const { return bottom_; }
 
   // Writes the word at an address; returns false if that is too far up.
-  bool write(std::uintptr_t address, std::uintptr_t value);
+  bool write(uintptr_t address, uintptr_t value);
   // Zeroes all written words.
   void clear();
 
  private:
-  std::uintptr_t* bottom_;
-  std::vector<std::uintptr_t*> written_;
+  uintptr_t* bottom_;
+  std::vector<uintptr_t*> written_;
 };
 
 // Maps that memory: it may be read far above its first bytes, but not below them.

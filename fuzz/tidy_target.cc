@@ -144,15 +144,15 @@ class Run {
 
 Input make(Random& random) {
   Input input(64 + random() % 16'000);
-  for (auto& byte : input) byte = static_cast<std::uint8_t>(random());
+  for (auto& byte : input) byte = static_cast<uint8_t>(random());
   // Long stretches without frees, or almost only frees.
-  const auto favoured = static_cast<std::uint8_t>(random() % 8);
+  const auto favoured = static_cast<uint8_t>(random() % 8);
   for (size_t at = 8; at < input.size(); at += 1 + random() % 12)
     if (random() % 2 != 0) input[at] = favoured;
   return input;
 }
 
-void run(std::span<const std::uint8_t> input) { Run(Bytes(input)).run(); }
+void run(std::span<const uint8_t> input) { Run(Bytes(input)).run(); }
 
 }  // namespace
 

@@ -25,7 +25,7 @@ CODES = {"char": "s", "uint8_t": "B", "int8_t": "b", "uint16_t": "H", "int16_t":
 CODES |= {"uint32_t": "I", "int32_t": "i", "uint64_t": "Q", "int64_t": "q"}
 ARROW = {"int8_t": "pa.int8()", "int32_t": "pa.int32()", "int64_t": "pa.int64()"}
 ARROW |= {"Flag": "pa.bool_()"}
-ENUM = re.compile(r"enum (?:class )?(\w+) : ([\w:]+) \{(.*?)\};", re.DOTALL)
+ENUM = re.compile(r"enum (?:class )?(\w+) : (\w+) \{(.*?)\};", re.DOTALL)
 CONSTANT = re.compile(r"inline constexpr ([\w:]+) (\w+)(\[\w*\])? =\s+([^;]+);")
 STRUCT = re.compile(r"struct (\w+) \{(.*?)\n\};", re.DOTALL)
 COLUMNS = re.compile(r"#define HALO_(\w+)_COLUMNS\(COLUMN\)((?:[^\n]*\\\n)*[^\n]*)")
@@ -39,8 +39,8 @@ def upper(name: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The text without comments and without the prefix of standard integers."""
-    return re.sub(r"//[^\n]*", "", text).replace("std::", "")
+    """The text without comments."""
+    return re.sub(r"//[^\n]*", "", text)
 
 
 class Header:

@@ -14,13 +14,13 @@
 namespace {
 
 struct Session {
-  std::uint64_t state;
-  std::uint64_t events;
+  uint64_t state;
+  uint64_t events;
 };
 
 Session* open_session(Rng& rng) {
-  constexpr std::uint32_t kSizes = 5;
-  const std::size_t bytes = 240 + 8 * rng_below(&rng, kSizes);
+  constexpr uint32_t kSizes = 5;
+  const size_t bytes = 240 + 8 * rng_below(&rng, kSizes);
   auto* made = static_cast<Session*>(std::malloc(bytes));
   if (made == nullptr) {
     std::abort();
@@ -30,16 +30,16 @@ Session* open_session(Rng& rng) {
 }
 
 // Every 512th event ends its session, and opens another one in its place.
-std::uint64_t handle_events(long sessions, long events, std::uint64_t seed) {
-  constexpr std::uint32_t kEnds = 512;
+uint64_t handle_events(long sessions, long events, uint64_t seed) {
+  constexpr uint32_t kEnds = 512;
   Rng rng{seed};
   std::vector<Session*> open;
   for (long i = 0; i < sessions; ++i) {
     open.push_back(open_session(rng));
   }
-  std::uint64_t checksum = 0;
+  uint64_t checksum = 0;
   for (long i = 0; i < events; ++i) {
-    Session*& session = open[rng_below(&rng, static_cast<std::uint32_t>(open.size()))];
+    Session*& session = open[rng_below(&rng, static_cast<uint32_t>(open.size()))];
     session->state = mix64(session->state + ++session->events);
     if (session->state % kEnds == 0) {
       checksum = checksum_add(checksum, session->state);
@@ -62,8 +62,8 @@ int main(int argc, char** argv) {
                           {"seed", 0, 1 << 30, 0}};
   read_arguments(argc, argv, arguments, 3);
   const long sessions = arguments[0].value, events = arguments[1].value;
-  const auto seed = static_cast<std::uint64_t>(arguments[2].value);
-  std::array<std::uint64_t, 2> checksums{};
+  const auto seed = static_cast<uint64_t>(arguments[2].value);
+  std::array<uint64_t, 2> checksums{};
   std::thread other([&] { checksums[1] = handle_events(sessions, events, seed + 1); });
   checksums[0] = handle_events(sessions, events, seed);
   other.join();

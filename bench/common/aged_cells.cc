@@ -36,18 +36,18 @@ void read_file(const char* path, Pages<char>& text) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   struct stat status{};
   bool complete = file >= 0 && fstat(file, &status) == 0;
-  complete = complete && text.map(static_cast<std::size_t>(status.st_size));
-  for (std::size_t done = 0; complete && done < text.size();) {
+  complete = complete && text.map(static_cast<size_t>(status.st_size));
+  for (size_t done = 0; complete && done < text.size();) {
     const ssize_t got = read(file, text.begin() + done, text.size() - done);
     complete = got > 0;
-    if (complete) done += static_cast<std::size_t>(got);
+    if (complete) done += static_cast<size_t>(got);
   }
   if (file >= 0) close(file);
   if (!complete) fail(path, "cannot be read");
 }
 
 struct Hinted {
-  std::uint64_t size, key;
+  uint64_t size, key;
 };
 
 // The objects of a log, by size.
@@ -57,11 +57,11 @@ class HintLog {
     Pages<char> text;
     read_file(path, text);
     const auto lines = std::count(text.begin(), text.end(), '\n');
-    if (!objects_.map(static_cast<std::size_t>(lines))) fail(path, "too large");
+    if (!objects_.map(static_cast<size_t>(lines))) fail(path, "too large");
     const char* at = text.begin();
     const auto next = [&] {
       while (at < text.end() && (*at == ' ' || *at == '\n')) ++at;
-      std::uint64_t value = 0;
+      uint64_t value = 0;
       const auto [end, error] = std::from_chars(at, text.end(), value);
       if (error != std::errc()) fail(path, "is not a log of hints");
       at = end;
@@ -76,11 +76,11 @@ class HintLog {
   }
 
   // A random object of that size; nullptr if there is none.
-  const Hinted* draw(std::size_t size, std::uint64_t random) const {
+  const Hinted* draw(size_t size, uint64_t random) const {
     const auto [first, last] =
         std::equal_range(objects_.begin(), objects_.end(), Hinted{size, 0}, before);
     if (first == last) return nullptr;
-    return first + random % static_cast<std::uint64_t>(last - first);
+    return first + random % static_cast<uint64_t>(last - first);
   }
 
  private:
@@ -90,7 +90,7 @@ class HintLog {
 };
 
 // The elements of a hint with that key (tidy/keys.h), of one or two dimensions.
-std::array<unsigned, 2> hint_of(std::uint64_t key, unsigned dimensions) {
+std::array<unsigned, 2> hint_of(uint64_t key, unsigned dimensions) {
   if (dimensions == 1) return {static_cast<unsigned>(key), 0};
   std::array<unsigned, 2> hint{};
   for (unsigned bit = 0; bit < 64; ++bit)
@@ -103,7 +103,7 @@ struct Cells {
   unsigned dimensions;
   const HintLog* hints;  // nullptr: objects have none
 
-  void* allocate(std::size_t size, std::uint64_t random) const {
+  void* allocate(size_t size, uint64_t random) const {
     const Hinted* const one = hints == nullptr ? nullptr : hints->draw(size, random);
     if (one == nullptr) return tidy_alloc(context, size, nullptr);
     return tidy_alloc(context, size, hint_of(one->key, dimensions).data());
@@ -128,7 +128,7 @@ void age_cells(tidy_ctx_t* context, unsigned dimensions, bool uses_hints) {
       .groups = 0,
   };
   const halo_litter_heap heap{
-      [](void* state, std::size_t size, std::uint64_t random) {
+      [](void* state, size_t size, uint64_t random) {
         return static_cast<const Cells*>(state)->allocate(size, random);
       },
       [](void*, void* object) { tidy_free(object); },

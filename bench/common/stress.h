@@ -23,12 +23,12 @@
 namespace stress {
 
 // Bytes of all arrays of blocks: not the allocator's, so they are not a part of the result.
-inline std::size_t array_bytes = 0;
+inline size_t array_bytes = 0;
 
 // An array of blocks that the allocator does not see; it begins with null pointers.
 class Blocks {
  public:
-  explicit Blocks(std::size_t count) : count_(count) {
+  explicit Blocks(size_t count) : count_(count) {
     void* memory = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     blocks_ = static_cast<void**>(require_memory(memory == MAP_FAILED ? nullptr : memory));
@@ -41,8 +41,8 @@ class Blocks {
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
 
-  void*& operator[](std::size_t at) { return blocks_[at]; }
-  std::size_t size() const { return count_; }
+  void*& operator[](size_t at) { return blocks_[at]; }
+  size_t size() const { return count_; }
   void** begin() { return blocks_; }
   void** end() { return blocks_ + count_; }
   void free_all() {
@@ -53,19 +53,19 @@ class Blocks {
   }
 
  private:
-  std::size_t bytes() const { return (count_ * sizeof(void*) + 4095) & ~std::size_t{4095}; }
+  size_t bytes() const { return (count_ * sizeof(void*) + 4095) & ~size_t{4095}; }
 
-  std::size_t count_;
+  size_t count_;
   void** blocks_;
 };
 
 // Sizes are drawn between the two, inclusive.
 struct Sizes {
-  std::size_t smallest;
-  std::size_t largest;
+  size_t smallest;
+  size_t largest;
 
-  std::size_t draw(Rng& rng) const {
-    return smallest + rng_below(&rng, static_cast<std::uint32_t>(largest - smallest + 1));
+  size_t draw(Rng& rng) const {
+    return smallest + rng_below(&rng, static_cast<uint32_t>(largest - smallest + 1));
   }
 };
 
@@ -75,17 +75,17 @@ inline Sizes read_sizes(const Argument& smallest, const Argument& largest) {
     std::fprintf(stderr, "expected %s to be at least %s.\n", largest.name, smallest.name);
     std::exit(2);
   }
-  return {static_cast<std::size_t>(smallest.value), static_cast<std::size_t>(largest.value)};
+  return {static_cast<size_t>(smallest.value), static_cast<size_t>(largest.value)};
 }
 
 // Writes to the first and to the last byte, as a program would before it needs the block.
-inline void* touch(void* block, std::size_t bytes) {
+inline void* touch(void* block, size_t bytes) {
   static_cast<char*>(require_memory(block))[0] = 1;
   static_cast<char*>(block)[bytes - 1] = 1;
   return block;
 }
 
-inline void* make_block(std::size_t bytes) { return touch(std::malloc(bytes), bytes); }
+inline void* make_block(size_t bytes) { return touch(std::malloc(bytes), bytes); }
 
 // A field of a file in /proc, in bytes. The file is read without streams, which would allocate.
 inline long read_kilobytes(const char* path, const char* field) {
@@ -115,7 +115,7 @@ inline void rest(long milliseconds) {
   const timespec millisecond = {0, 1000000};
   for (long i = 0; i < milliseconds; ++i) {
     nanosleep(&millisecond, nullptr);
-    std::free(make_block(std::size_t{16} << (i % 8)));
+    std::free(make_block(size_t{16} << (i % 8)));
   }
 }
 
@@ -142,7 +142,7 @@ class Stopwatch {
 class Result {
  public:
   // Reads the peak, before the arrays are freed.
-  Result(std::string_view pattern, const Stopwatch& spent, std::uint64_t operations)
+  Result(std::string_view pattern, const Stopwatch& spent, uint64_t operations)
       : peak_(peak_bytes() - static_cast<long>(array_bytes)) {
     line_ = "{\"pattern\": \"" + std::string(pattern) + '"';
     add("seconds", spent.wall() / 1e9);

@@ -40,12 +40,12 @@ class Objects {
   bool uses_hints() const { return hints_ != Hints::kIgnored; }
 
   // An element of a hint as the control wants it: `value`, which is below `range`.
-  unsigned element(std::uint32_t value, std::uint32_t range) {
-    std::uint32_t found = value;
+  unsigned element(uint32_t value, uint32_t range) {
+    uint32_t found = value;
     if (hints_ == Hints::kConstant) found = 0;
     if (hints_ == Hints::kRandom) found = rng_below(&rng_, range);
     if (hints_ == Hints::kReversed) found = range - 1 - value;
-    return bins_ == 0 ? found : static_cast<unsigned>(std::uint64_t{found} * bins_ / range);
+    return bins_ == 0 ? found : static_cast<unsigned>(uint64_t{found} * bins_ / range);
   }
 
  private:

@@ -13,31 +13,29 @@
 
 namespace {
 
-using Picture = std::unique_ptr<std::uint8_t[]>;
+using Picture = std::unique_ptr<uint8_t[]>;
 
-__attribute__((noinline)) Picture make_picture(std::size_t bytes) {
-  return Picture(new std::uint8_t[bytes]);
-}
+__attribute__((noinline)) Picture make_picture(size_t bytes) { return Picture(new uint8_t[bytes]); }
 
-__attribute__((noinline)) Picture decode(std::size_t bytes, std::uint64_t key) {
+__attribute__((noinline)) Picture decode(size_t bytes, uint64_t key) {
   Picture made = make_picture(bytes);
-  for (std::size_t at = 0; at < bytes; ++at) made[at] = static_cast<std::uint8_t>(at * key >> 8);
+  for (size_t at = 0; at < bytes; ++at) made[at] = static_cast<uint8_t>(at * key >> 8);
   return made;
 }
 
 // Each value becomes the mean of itself and the next one.
-__attribute__((noinline)) Picture convert(const Picture& from, std::size_t bytes) {
+__attribute__((noinline)) Picture convert(const Picture& from, size_t bytes) {
   Picture made = make_picture(bytes);
-  for (std::size_t at = 0; at + 1 < bytes; ++at)
-    made[at] = static_cast<std::uint8_t>((from[at] + from[at + 1]) / 2);
+  for (size_t at = 0; at + 1 < bytes; ++at)
+    made[at] = static_cast<uint8_t>((from[at] + from[at + 1]) / 2);
   made[bytes - 1] = from[bytes - 1];
   return made;
 }
 
-std::uint64_t look_up(std::vector<std::uint64_t>& table, long count, Rng& rng) {
-  std::uint64_t checksum = 0;
+uint64_t look_up(std::vector<uint64_t>& table, long count, Rng& rng) {
+  uint64_t checksum = 0;
   for (long at = 0; at < count; ++at)
-    checksum += ++table[rng_below(&rng, static_cast<std::uint32_t>(table.size()))];
+    checksum += ++table[rng_below(&rng, static_cast<uint32_t>(table.size()))];
   return checksum;
 }
 
@@ -51,15 +49,14 @@ int main(int argc, char** argv) {
                           {"seed", 0, 1 << 30, 0}};
   read_arguments(argc, argv, arguments, 5);
   const long pictures = arguments[0].value;
-  const auto bytes = static_cast<std::size_t>(arguments[1].value);
-  Rng rng{static_cast<std::uint64_t>(arguments[4].value)};
-  std::vector<std::uint64_t> table(static_cast<std::size_t>(arguments[2].value) / 8, 1);
-  std::uint64_t checksum = 0;
+  const auto bytes = static_cast<size_t>(arguments[1].value);
+  Rng rng{static_cast<uint64_t>(arguments[4].value)};
+  std::vector<uint64_t> table(static_cast<size_t>(arguments[2].value) / 8, 1);
+  uint64_t checksum = 0;
   for (long number = 0; number < pictures; ++number) {
     const Picture decoded = decode(bytes, rng_next(&rng));
     const Picture converted = convert(decoded, bytes);
-    checksum =
-        checksum_add(checksum, converted[rng_below(&rng, static_cast<std::uint32_t>(bytes))]);
+    checksum = checksum_add(checksum, converted[rng_below(&rng, static_cast<uint32_t>(bytes))]);
     checksum = checksum_add(checksum, look_up(table, arguments[3].value, rng));
   }
   std::printf("frames: %ld pictures\nchecksum %016" PRIx64 "\n", pictures, checksum);

@@ -8,8 +8,8 @@ namespace hashindex {
 namespace {
 
 // FNV-1a: the same on every machine, unlike std::hash.
-std::uint64_t hash_of(std::string_view name) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
+uint64_t hash_of(std::string_view name) {
+  uint64_t hash = 0xcbf29ce484222325u;
   for (const char letter : name) {
     hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
   }
@@ -18,7 +18,7 @@ std::uint64_t hash_of(std::string_view name) {
 
 }  // namespace
 
-std::unique_ptr<Record>& Index::link_of(std::string_view name, std::uint64_t hash) {
+std::unique_ptr<Record>& Index::link_of(std::string_view name, uint64_t hash) {
   std::unique_ptr<Record>* link = &chains_[hash & (chains_.size() - 1)];
   while (*link != nullptr && ((*link)->hash != hash || (*link)->name != name)) {
     link = &(*link)->next;
@@ -30,7 +30,7 @@ bool Index::insert(std::string name, std::string text) {
   if (size_ == chains_.size()) {
     grow();
   }
-  const std::uint64_t hash = hash_of(name);
+  const uint64_t hash = hash_of(name);
   std::unique_ptr<Record>& link = link_of(name, hash);
   if (link != nullptr) {
     return false;

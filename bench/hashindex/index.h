@@ -12,8 +12,8 @@ namespace hashindex {
 
 struct Record {
   std::unique_ptr<Record> next;  // in the chain
-  std::uint64_t hash;
-  std::uint64_t uses;
+  uint64_t hash;
+  uint64_t uses;
   std::string name;
   std::string text;
 };
@@ -24,7 +24,7 @@ class Index {
   bool insert(std::string name, std::string text);
   Record* find(std::string_view name);
   bool erase(std::string_view name);
-  std::size_t size() const { return size_; }
+  size_t size() const { return size_; }
 
   template <typename Visitor>
   void for_each(Visitor visitor) const {
@@ -37,12 +37,12 @@ class Index {
 
  private:
   // The link that holds the record of that name, or the end of its chain.
-  std::unique_ptr<Record>& link_of(std::string_view name, std::uint64_t hash);
+  std::unique_ptr<Record>& link_of(std::string_view name, uint64_t hash);
   // Twice as many chains, as soon as they hold one record each on average.
   void grow();
 
   std::vector<std::unique_ptr<Record>> chains_ = std::vector<std::unique_ptr<Record>>(16);
-  std::size_t size_ = 0;
+  size_t size_ = 0;
 };
 
 }  // namespace hashindex

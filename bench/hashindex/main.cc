@@ -13,17 +13,17 @@ namespace {
 // Records are numbered; the oldest are deleted, newer ones take their place.
 class Benchmark {
  public:
-  Benchmark(std::uint32_t records, std::uint64_t seed) : seed_(mix64(seed)), rng_{seed} {
+  Benchmark(uint32_t records, uint64_t seed) : seed_(mix64(seed)), rng_{seed} {
     while (newest_ < records) {
       insert_next();
     }
   }
 
   // One in eight look-ups is for a record that is deleted or not added yet.
-  void look_up(std::uint64_t count) {
-    const auto live = static_cast<std::uint32_t>(newest_ - oldest_);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t number = oldest_ + rng_below(&rng_, live + live / 7);
+  void look_up(uint64_t count) {
+    const auto live = static_cast<uint32_t>(newest_ - oldest_);
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t number = oldest_ + rng_below(&rng_, live + live / 7);
       if (hashindex::Record* record = index_.find(name_of(number))) {
         ++record->uses;
         ++found_;
@@ -33,7 +33,7 @@ class Benchmark {
 
   // Deletes one in four of the records, the oldest, and inserts as many.
   void renew() {
-    const std::uint64_t last = oldest_ + (newest_ - oldest_) / 4;
+    const uint64_t last = oldest_ + (newest_ - oldest_) / 4;
     while (oldest_ < last) {
       index_.erase(name_of(oldest_++));
       insert_next();
@@ -41,7 +41,7 @@ class Benchmark {
   }
 
   void print() const {
-    std::uint64_t checksum = found_;
+    uint64_t checksum = found_;
     index_.for_each([&](const hashindex::Record& record) {
       checksum = checksum_add(checksum, record.hash + record.uses);
       checksum = checksum_add(checksum, record.text.size());
@@ -52,10 +52,10 @@ class Benchmark {
 
  private:
   // 23 letters: too long to lie in the string itself.
-  std::string name_of(std::uint64_t number) const {
+  std::string name_of(uint64_t number) const {
     std::string name = "record-0000000000000000";
-    std::uint64_t rest = mix64(seed_ + number);
-    for (std::size_t at = name.size(); rest != 0; rest >>= 4) {
+    uint64_t rest = mix64(seed_ + number);
+    for (size_t at = name.size(); rest != 0; rest >>= 4) {
       name[--at] = "0123456789abcdef"[rest & 0xf];
     }
     return name;
@@ -68,12 +68,12 @@ class Benchmark {
     ++newest_;
   }
 
-  std::uint64_t seed_;
+  uint64_t seed_;
   Rng rng_;
   hashindex::Index index_;
-  std::uint64_t oldest_ = 0;
-  std::uint64_t newest_ = 0;
-  std::uint64_t found_ = 0;
+  uint64_t oldest_ = 0;
+  uint64_t newest_ = 0;
+  uint64_t found_ = 0;
 };
 
 }  // namespace
@@ -82,9 +82,9 @@ int main(int argc, char** argv) {
   Argument arguments[] = {
       {"records", 8, 100000000, 0}, {"rounds", 0, 1000000, 0}, {"seed", 0, 1 << 30, 0}};
   read_arguments(argc, argv, arguments, 3);
-  const auto records = static_cast<std::uint32_t>(arguments[0].value);
+  const auto records = static_cast<uint32_t>(arguments[0].value);
 
-  Benchmark benchmark(records, static_cast<std::uint64_t>(arguments[2].value));
+  Benchmark benchmark(records, static_cast<uint64_t>(arguments[2].value));
   for (long round = 0; round < arguments[1].value; ++round) {
     benchmark.look_up(records);
     benchmark.renew();

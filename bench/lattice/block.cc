@@ -11,13 +11,13 @@ namespace lattice {
 void Block::collide() {
   constexpr double kRelaxation = 0.1;
   const Populations& f = populations_;
-  for (std::size_t cell = 0; cell < cells_; ++cell) {
+  for (size_t cell = 0; cell < cells_; ++cell) {
     double density = 0;
-    for (std::size_t direction = 0; direction < kDirections; ++direction) {
+    for (size_t direction = 0; direction < kDirections; ++direction) {
       density += f[direction][cell];
     }
     const double gain = kRelaxation * density;
-    for (std::size_t direction = 0; direction < kDirections; ++direction) {
+    for (size_t direction = 0; direction < kDirections; ++direction) {
       double& population = f[direction][cell];
       population += gain * weight(direction) - kRelaxation * population;
     }
@@ -25,7 +25,7 @@ void Block::collide() {
 }
 
 void Block::exchange(Block& next) {
-  for (std::size_t direction = 1; direction < kDirections; direction += 2) {
+  for (size_t direction = 1; direction < kDirections; direction += 2) {
     std::swap(populations_[direction][cells_ - 1], next.populations_[direction + 1][0]);
   }
 }
@@ -33,17 +33,17 @@ void Block::exchange(Block& next) {
 double Block::mass() const {
   double mass = 0;
   for (const double* population : populations_) {
-    for (std::size_t cell = 0; cell < cells_; ++cell) {
+    for (size_t cell = 0; cell < cells_; ++cell) {
       mass += population[cell];
     }
   }
   return mass;
 }
 
-std::uint64_t Block::checksum(std::uint64_t checksum) const {
+uint64_t Block::checksum(uint64_t checksum) const {
   for (const double* population : populations_) {
-    for (std::size_t cell = 0; cell < cells_; ++cell) {
-      checksum = checksum_add(checksum, std::bit_cast<std::uint64_t>(population[cell]));
+    for (size_t cell = 0; cell < cells_; ++cell) {
+      checksum = checksum_add(checksum, std::bit_cast<uint64_t>(population[cell]));
     }
   }
   return checksum;

@@ -11,7 +11,7 @@ namespace lattice {
 
 class Block {
  public:
-  Block(std::size_t cells, Rng& rng) : cells_(cells), populations_(make_populations(cells, rng)) {}
+  Block(size_t cells, Rng& rng) : cells_(cells), populations_(make_populations(cells, rng)) {}
   ~Block() { free_populations(populations_); }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
@@ -21,10 +21,10 @@ class Block {
   // Exchanges what leaves the last cell of this block with what leaves the first cell of the next.
   void exchange(Block& next);
   double mass() const;
-  std::uint64_t checksum(std::uint64_t checksum) const;
+  uint64_t checksum(uint64_t checksum) const;
 
  private:
-  std::size_t cells_;
+  size_t cells_;
   Populations populations_;
 };
 

@@ -14,23 +14,23 @@ int main(int argc, char** argv) {
                           {"steps", 0, 1000000000, 0},
                           {"seed", 0, 1 << 30, 0}};
   read_arguments(argc, argv, arguments, 4);
-  const auto count = static_cast<std::size_t>(arguments[0].value);
-  const auto cells = static_cast<std::size_t>(arguments[1].value);
+  const auto count = static_cast<size_t>(arguments[0].value);
+  const auto cells = static_cast<size_t>(arguments[1].value);
   const long steps = arguments[2].value;
 
-  Rng rng{static_cast<std::uint64_t>(arguments[3].value)};
+  Rng rng{static_cast<uint64_t>(arguments[3].value)};
   std::vector<std::unique_ptr<lattice::Block>> blocks;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     blocks.push_back(std::make_unique<lattice::Block>(cells, rng));
   }
   for (long step = 0; step < steps; ++step) {
-    for (std::size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; ++i) {
       blocks[i]->collide();
       blocks[i]->exchange(*blocks[(i + 1) % count]);
     }
   }
   double mass = 0;
-  std::uint64_t checksum = 0;
+  uint64_t checksum = 0;
   for (const auto& block : blocks) {
     mass += block->mass();
     checksum = block->checksum(checksum);

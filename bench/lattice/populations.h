@@ -8,10 +8,10 @@
 
 namespace lattice {
 
-constexpr std::size_t kDirections = 19;
+constexpr size_t kDirections = 19;
 
 // At rest, along the 6 axes, along the 12 diagonals.
-constexpr double weight(std::size_t direction) {
+constexpr double weight(size_t direction) {
   return direction == 0 ? 1.0 / 3.0 : direction <= 6 ? 1.0 / 18.0 : 1.0 / 36.0;
 }
 
@@ -19,7 +19,7 @@ constexpr double weight(std::size_t direction) {
 using Populations = std::array<double*, kDirections>;
 
 // Every array is allocated at a call site of its own.
-Populations make_populations(std::size_t cells, Rng& rng);
+Populations make_populations(size_t cells, Rng& rng);
 void free_populations(const Populations& populations);
 
 }  // namespace lattice

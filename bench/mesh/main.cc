@@ -56,13 +56,12 @@ int main(int argc, char** argv) {
                           {"seed", 0, 1 << 30, 0}};
   read_arguments(argc, argv, arguments, 4);
 
-  mesh::Mesh mesh(mesh::generate_file(static_cast<std::uint32_t>(arguments[0].value),
-                                      static_cast<std::uint32_t>(arguments[1].value),
-                                      static_cast<std::uint64_t>(arguments[3].value)));
+  mesh::Mesh mesh(mesh::generate_file(static_cast<uint32_t>(arguments[0].value),
+                                      static_cast<uint32_t>(arguments[1].value),
+                                      static_cast<uint64_t>(arguments[3].value)));
   const Sum sum = walk(mesh, arguments[2].value);
-  std::uint64_t visited = 0;
-  std::uint64_t checksum =
-      checksum_add(std::bit_cast<std::uint64_t>(sum.x), std::bit_cast<std::uint64_t>(sum.y));
+  uint64_t visited = 0;
+  uint64_t checksum = checksum_add(std::bit_cast<uint64_t>(sum.x), std::bit_cast<uint64_t>(sum.y));
   for (const auto& triangle : mesh.triangles()) {
     visited += triangle->visits > 0;
     checksum = checksum_add(checksum, triangle->visits);

@@ -39,7 +39,7 @@ void Mesh::add_triangle(const MeshFile::TriangleRecord& record) {
   const Node& corner = *nodes_[record[0]];
   const Place place(corner.x, corner.y);
   auto triangle = make<Triangle>();
-  for (std::size_t i = 0; i < record.size(); ++i) {
+  for (size_t i = 0; i < record.size(); ++i) {
     Node* node = nodes_[record[i]].get();
     triangle->points[i] = node;
     node->triangles.push_back(triangle.get());
@@ -49,7 +49,7 @@ void Mesh::add_triangle(const MeshFile::TriangleRecord& record) {
 
 void Mesh::find_neighbours() {
   for (const auto& triangle : triangles_) {
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < 3; ++i) {
       const Node& a = *triangle->points[i];
       const Node& b = *triangle->points[(i + 1) % 3];
       triangle->neighbours[i] = across(*triangle, a, b);

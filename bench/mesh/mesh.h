@@ -20,7 +20,7 @@ struct Node {
 struct Triangle {
   std::array<Node*, 3> points;
   std::array<Triangle*, 3> neighbours;  // null at the border of the mesh
-  std::uint32_t visits = 0;
+  uint32_t visits = 0;
 };
 
 // What a mesh generator writes: nodes and triangles in no useful order.
@@ -29,13 +29,13 @@ struct MeshFile {
     double x;
     double y;
   };
-  using TriangleRecord = std::array<std::uint32_t, 3>;  // node numbers
+  using TriangleRecord = std::array<uint32_t, 3>;  // node numbers
 
   std::vector<NodeRecord> nodes;
   std::vector<TriangleRecord> triangles;
 };
 
-MeshFile generate_file(std::uint32_t columns, std::uint32_t rows, std::uint64_t seed);
+MeshFile generate_file(uint32_t columns, uint32_t rows, uint64_t seed);
 
 class Mesh {
  public:

@@ -10,9 +10,9 @@
 
 namespace nodes {
 
-Index::Index(std::uint32_t count, std::size_t bytes, Rng& rng)
-    : bytes_(bytes), keys_((bytes - sizeof(Node)) / sizeof(std::uint64_t)) {
-  for (std::uint32_t id = 0; id < count; ++id) {
+Index::Index(uint32_t count, size_t bytes, Rng& rng)
+    : bytes_(bytes), keys_((bytes - sizeof(Node)) / sizeof(uint64_t)) {
+  for (uint32_t id = 0; id < count; ++id) {
     nodes_.push_back(create(id, rng));
   }
   link(0, rng);
@@ -25,11 +25,11 @@ Index::~Index() {
   }
 }
 
-Node* Index::create(std::uint32_t id, Rng& rng) const {
+Node* Index::create(uint32_t id, Rng& rng) const {
   auto* node = static_cast<Node*>(require_memory(std::malloc(bytes_)));
   *node = {{nullptr, nullptr}, id, 0, 0};
-  std::uint64_t key = 0;
-  for (std::size_t i = 0; i < keys_; ++i) {
+  uint64_t key = 0;
+  for (size_t i = 0; i < keys_; ++i) {
     key += 1 + rng_below(&rng, 1 << 20);
     node->keys()[i] = key;
   }
@@ -39,7 +39,7 @@ Node* Index::create(std::uint32_t id, Rng& rng) const {
 // One link of each kind leads to every node, so that all are visited equally often.
 void Index::link(int which, Rng& rng) {
   std::vector<Node*> targets = nodes_;
-  for (auto left = static_cast<std::uint32_t>(targets.size()); left > 0; --left) {
+  for (auto left = static_cast<uint32_t>(targets.size()); left > 0; --left) {
     std::swap(targets[left - 1], targets[rng_below(&rng, left)]);
     nodes_[left - 1]->links[which] = targets[left - 1];
   }
@@ -48,26 +48,26 @@ void Index::link(int which, Rng& rng) {
 void Index::visit(Rng& rng, long visits) {
   constexpr int kVisitsPerDraw = 64;
   Node* node = nodes_.front();
-  std::uint64_t choices = 0;
+  uint64_t choices = 0;
   for (long i = 0; i < visits; ++i) {
     if (i % kVisitsPerDraw == 0) {
       choices = rng_next(&rng);
       keys_below_ += search(*node, choices >> 36);
     }
     ++node->visits;
-    node->total += static_cast<std::uint64_t>(i);
+    node->total += static_cast<uint64_t>(i);
     node = node->links[choices & 1];
     choices >>= 1;
   }
 }
 
-std::size_t Index::search(Node& node, std::uint64_t key) const {
-  const std::uint64_t* keys = node.keys();
-  return static_cast<std::size_t>(std::lower_bound(keys, keys + keys_, key) - keys);
+size_t Index::search(Node& node, uint64_t key) const {
+  const uint64_t* keys = node.keys();
+  return static_cast<size_t>(std::lower_bound(keys, keys + keys_, key) - keys);
 }
 
-std::uint64_t Index::checksum() const {
-  std::uint64_t checksum = keys_below_;
+uint64_t Index::checksum() const {
+  uint64_t checksum = keys_below_;
   for (const Node* node : nodes_) {
     checksum = checksum_add(checksum, node->visits);
     checksum = checksum_add(checksum, node->total);

@@ -11,11 +11,11 @@ int main(int argc, char** argv) {
                           {"visits", 0, 1000000000000, 0},
                           {"seed", 0, 1 << 30, 0}};
   read_arguments(argc, argv, arguments, 4);
-  const auto count = static_cast<std::uint32_t>(arguments[0].value);
-  const auto bytes = static_cast<std::size_t>(arguments[1].value);
+  const auto count = static_cast<uint32_t>(arguments[0].value);
+  const auto bytes = static_cast<size_t>(arguments[1].value);
   const long visits = arguments[2].value;
 
-  Rng rng{static_cast<std::uint64_t>(arguments[3].value)};
+  Rng rng{static_cast<uint64_t>(arguments[3].value)};
   nodes::Index index(count, bytes, rng);
   index.visit(rng, visits);
   std::printf("nodes: %ld visits of %" PRIu32 " nodes, %" PRIu64 " keys below\nchecksum %016" PRIx64

@@ -8,7 +8,7 @@
 
 namespace pagerank {
 
-std::vector<Link> generate_links(NodeId nodes, std::uint32_t links, std::uint64_t seed) {
+std::vector<Link> generate_links(NodeId nodes, uint32_t links, uint64_t seed) {
   Rng rng{seed};
   std::vector<NodeId> by_popularity(nodes);
   std::iota(by_popularity.begin(), by_popularity.end(), 0u);
@@ -16,7 +16,7 @@ std::vector<Link> generate_links(NodeId nodes, std::uint32_t links, std::uint64_
     std::swap(by_popularity[left - 1], by_popularity[rng_below(&rng, left)]);
   }
   std::vector<Link> list;
-  for (std::uint32_t i = 0; i < links; ++i) {
+  for (uint32_t i = 0; i < links; ++i) {
     const NodeId source = rng_below(&rng, nodes);
     // The cube of a uniform variable makes in-degree a power law of the place in popularity.
     const double unit = rng_unit(&rng);

@@ -8,7 +8,7 @@
 
 namespace pagerank {
 
-using NodeId = std::uint32_t;
+using NodeId = uint32_t;
 
 struct Edge {
   NodeId source;
@@ -29,7 +29,7 @@ struct Link {
 };
 
 // A list of links in random order, where few nodes are the target of many links.
-std::vector<Link> generate_links(NodeId nodes, std::uint32_t links, std::uint64_t seed);
+std::vector<Link> generate_links(NodeId nodes, uint32_t links, uint64_t seed);
 
 class Graph {
  public:

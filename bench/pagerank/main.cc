@@ -65,16 +65,16 @@ int main(int argc, char** argv) {
                           {"seed", 0, 1 << 30, 0}};
   read_arguments(argc, argv, arguments, 4);
   const auto nodes = static_cast<pagerank::NodeId>(arguments[0].value);
-  const auto links = static_cast<std::uint32_t>(arguments[1].value);
-  const auto seed = static_cast<std::uint64_t>(arguments[3].value);
+  const auto links = static_cast<uint32_t>(arguments[1].value);
+  const auto seed = static_cast<uint64_t>(arguments[3].value);
 
   const pagerank::Graph graph(nodes, pagerank::generate_links(nodes, links, seed));
   const long rounds = iterate(graph, arguments[2].value);
   double total = 0;
-  std::uint64_t checksum = 0;
+  uint64_t checksum = 0;
   for (const auto& node : graph.nodes()) {
     total += node->rank;
-    checksum = checksum_add(checksum, std::bit_cast<std::uint32_t>(node->rank));
+    checksum = checksum_add(checksum, std::bit_cast<uint32_t>(node->rank));
   }
   std::printf("pagerank: total rank %.4f after %ld rounds\nchecksum %016" PRIx64 "\n", total,
               rounds, checksum);

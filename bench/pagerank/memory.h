@@ -13,7 +13,7 @@ using Owner = std::unique_ptr<T>;
 // What is allocated while it exists belongs to that node: a hint that is not used here.
 class Place {
  public:
-  explicit Place(std::uint32_t) {}
+  explicit Place(uint32_t) {}
   ~Place() {}
 };
 

@@ -7,11 +7,11 @@ namespace rbtree {
 
 class AuditLog {
  public:
-  enum class Action : std::uint32_t { kInserted, kErased, kRefused };
+  enum class Action : uint32_t { kInserted, kErased, kRefused };
 
   struct Entry {
     Entry* previous;
-    std::uint64_t sequence;
+    uint64_t sequence;
     float payload;
     Action action;
   };
@@ -35,7 +35,7 @@ class AuditLog {
 
  private:
   Entry* last_ = nullptr;
-  std::uint64_t sequence_ = 0;
+  uint64_t sequence_ = 0;
 };
 
 }  // namespace rbtree

@@ -17,20 +17,20 @@ using rbtree::AuditLog;
 // Payloads come from a numbered series, so that any earlier one can be generated again.
 class Payloads {
  public:
-  explicit Payloads(std::uint64_t seed) : seed_(mix64(seed)) {}
+  explicit Payloads(uint64_t seed) : seed_(mix64(seed)) {}
 
-  float at(std::uint64_t number) const {
+  float at(uint64_t number) const {
     constexpr int kUnusedBits = 64 - 24;  // a float has 24 significant bits
     return static_cast<float>(mix64(seed_ + number) >> kUnusedBits) / 64.0f;
   }
 
  private:
-  std::uint64_t seed_;
+  uint64_t seed_;
 };
 
 class Benchmark {
  public:
-  Benchmark(std::uint32_t nodes, std::uint64_t seed) : payloads_(seed), rng_{seed} {
+  Benchmark(uint32_t nodes, uint64_t seed) : payloads_(seed), rng_{seed} {
     while (newest_ < nodes) {
       insert_next();
     }
@@ -49,14 +49,14 @@ class Benchmark {
 
   void print() const {
     constexpr int kEntriesRead = 1000;
-    std::uint64_t checksum = found_;
+    uint64_t checksum = found_;
     tree_.for_each([&](float payload) {
-      checksum = checksum_add(checksum, std::bit_cast<std::uint32_t>(payload));
+      checksum = checksum_add(checksum, std::bit_cast<uint32_t>(payload));
     });
     const AuditLog::Entry* entry = log_.last();
     for (int i = 0; i < kEntriesRead && entry != nullptr; ++i, entry = entry->previous) {
       checksum = checksum_add(checksum, entry->sequence);
-      checksum = checksum_add(checksum, static_cast<std::uint64_t>(entry->action));
+      checksum = checksum_add(checksum, static_cast<uint64_t>(entry->action));
     }
     std::printf("rbtree: %zu nodes, %" PRIu64 " look-ups found\nchecksum %016" PRIx64 "\n",
                 tree_.size(), found_, checksum);
@@ -65,7 +65,7 @@ class Benchmark {
  private:
   void look_up(long count) {
     for (long i = 0; i < count; ++i) {
-      const auto window = static_cast<std::uint32_t>(newest_ - oldest_);
+      const auto window = static_cast<uint32_t>(newest_ - oldest_);
       const rbtree::Node* node = tree_.find(payloads_.at(oldest_ + rng_below(&rng_, window)));
       found_ += node != nullptr;
     }
@@ -89,9 +89,9 @@ class Benchmark {
   Rng rng_;
   rbtree::Tree tree_;
   AuditLog log_;
-  std::uint64_t oldest_ = 0;
-  std::uint64_t newest_ = 0;
-  std::uint64_t found_ = 0;
+  uint64_t oldest_ = 0;
+  uint64_t newest_ = 0;
+  uint64_t found_ = 0;
 };
 
 }  // namespace
@@ -105,8 +105,8 @@ int main(int argc, char** argv) {
   const long lookups = arguments[1].value;
   const long renewals = arguments[2].value;
 
-  Benchmark benchmark(static_cast<std::uint32_t>(arguments[0].value),
-                      static_cast<std::uint64_t>(arguments[3].value));
+  Benchmark benchmark(static_cast<uint32_t>(arguments[0].value),
+                      static_cast<uint64_t>(arguments[3].value));
   benchmark.run(lookups, renewals);
   benchmark.print();
   return 0;

@@ -6,7 +6,7 @@
 
 namespace rbtree {
 
-enum class Colour : std::uint8_t { kRed, kBlack };
+enum class Colour : uint8_t { kRed, kBlack };
 
 struct Node {
   Node* parent;
@@ -38,7 +38,7 @@ class Tree {
     }
   }
 
-  std::size_t size() const { return size_; }
+  size_t size() const { return size_; }
 
  private:
   const Node* leftmost(const Node* node) const;
@@ -53,7 +53,7 @@ class Tree {
   // Black, so that the rules need no special case at the leaves; its parent is set while erasing.
   Node sentinel_;
   Node* root_;
-  std::size_t size_ = 0;
+  size_t size_ = 0;
 };
 
 }  // namespace rbtree

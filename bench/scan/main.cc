@@ -12,19 +12,19 @@
 namespace {
 
 struct Entry {
-  std::uint64_t key;
-  std::uint64_t hits;
-  std::uint64_t rest[6];
+  uint64_t key;
+  uint64_t hits;
+  uint64_t rest[6];
 };
 
 // The header of a large node; the rest is not used.
 struct Node {
   Node* next;
-  std::uint64_t seen;
+  uint64_t seen;
 };
 
 template <class Object>
-Object* allocate(std::size_t bytes) {
+Object* allocate(size_t bytes) {
   void* made = std::calloc(1, bytes);
   if (made == nullptr) {
     std::abort();
@@ -32,18 +32,18 @@ Object* allocate(std::size_t bytes) {
   return static_cast<Object*>(made);
 }
 
-std::vector<Entry*> make_table(std::uint32_t count, Rng& rng) {
+std::vector<Entry*> make_table(uint32_t count, Rng& rng) {
   std::vector<Entry*> table;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; ++i) {
     table.push_back(allocate<Entry>(sizeof(Entry)));
     table.back()->key = rng_next(&rng);
   }
   return table;
 }
 
-Node* make_list(std::uint32_t count, std::size_t bytes) {
+Node* make_list(uint32_t count, size_t bytes) {
   Node* first = nullptr;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; ++i) {
     auto* node = allocate<Node>(bytes);
     node->next = first;
     first = node;
@@ -52,12 +52,12 @@ Node* make_list(std::uint32_t count, std::size_t bytes) {
 }
 
 // Between two nodes, some entries are looked up.
-std::uint64_t run_round(Node* list, std::vector<Entry*>& table, std::uint32_t lookups, Rng& rng) {
-  std::uint64_t checksum = 0;
+uint64_t run_round(Node* list, std::vector<Entry*>& table, uint32_t lookups, Rng& rng) {
+  uint64_t checksum = 0;
   for (Node* node = list; node != nullptr; node = node->next) {
     ++node->seen;
-    for (std::uint32_t i = 0; i < lookups; ++i) {
-      Entry* entry = table[rng_below(&rng, static_cast<std::uint32_t>(table.size()))];
+    for (uint32_t i = 0; i < lookups; ++i) {
+      Entry* entry = table[rng_below(&rng, static_cast<uint32_t>(table.size()))];
       checksum = checksum_add(checksum, entry->key + ++entry->hits);
     }
   }
@@ -73,13 +73,13 @@ int main(int argc, char** argv) {
                           {"rounds", 0, 1000000000, 0},
                           {"seed", 0, 1 << 30, 0}};
   read_arguments(argc, argv, arguments, 5);
-  Rng rng{static_cast<std::uint64_t>(arguments[4].value)};
-  std::vector<Entry*> table = make_table(static_cast<std::uint32_t>(arguments[0].value), rng);
-  Node* list = make_list(static_cast<std::uint32_t>(arguments[1].value),
-                         static_cast<std::size_t>(arguments[2].value));
+  Rng rng{static_cast<uint64_t>(arguments[4].value)};
+  std::vector<Entry*> table = make_table(static_cast<uint32_t>(arguments[0].value), rng);
+  Node* list =
+      make_list(static_cast<uint32_t>(arguments[1].value), static_cast<size_t>(arguments[2].value));
   const long rounds = arguments[3].value;
-  constexpr std::uint32_t kLookups = 8;
-  std::uint64_t checksum = 0;
+  constexpr uint32_t kLookups = 8;
+  uint64_t checksum = 0;
   for (long round = 0; round < rounds; ++round) {
     checksum = checksum_add(checksum, run_round(list, table, kLookups, rng));
   }

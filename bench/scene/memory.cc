@@ -11,7 +11,7 @@
 
 namespace scene {
 
-void* allocate(std::size_t size, const char* what) {
+void* allocate(size_t size, const char* what) {
   void* memory = std::malloc(size);
   if (memory == nullptr) {
     std::fprintf(stderr, "out of memory for %s\n", what);

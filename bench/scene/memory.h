@@ -7,7 +7,7 @@
 namespace scene {
 
 // Throws std::bad_alloc, after reporting on stderr which allocation failed.
-void* allocate(std::size_t size, const char* what);
+void* allocate(size_t size, const char* what);
 void release(void* memory);
 
 }  // namespace scene

@@ -6,8 +6,8 @@
 
 namespace scene {
 
-void Notes::add(std::uint32_t line, std::string_view text) {
-  const auto length = static_cast<std::uint32_t>(text.size());
+void Notes::add(uint32_t line, std::string_view text) {
+  const auto length = static_cast<uint32_t>(text.size());
   void* memory = allocate(sizeof(Note) + length, "a note");
   last_ = new (memory) Note{last_, line, length};
   std::memcpy(last_ + 1, text.data(), length);

@@ -12,8 +12,8 @@ namespace scene {
 
 struct Note {
   Note* previous;
-  std::uint32_t line;
-  std::uint32_t length;
+  uint32_t line;
+  uint32_t length;
   // The text follows: a note is one block of memory.
   std::string_view text() const { return {reinterpret_cast<const char*>(this + 1), length}; }
 };
@@ -25,13 +25,13 @@ class Notes {
   Notes(const Notes&) = delete;
   Notes& operator=(const Notes&) = delete;
 
-  void add(std::uint32_t line, std::string_view text);
+  void add(uint32_t line, std::string_view text);
   const Note* last() const { return last_; }
-  std::size_t count() const { return count_; }
+  size_t count() const { return count_; }
 
  private:
   Note* last_ = nullptr;
-  std::size_t count_ = 0;
+  size_t count_ = 0;
 };
 
 }  // namespace scene

@@ -15,19 +15,19 @@ namespace {
 // Composites may hold composites, but the description does not nest them without end.
 constexpr int kMaximumDepth = 4;
 
-Vector vector_from(const Token& token, std::size_t first) {
+Vector vector_from(const Token& token, size_t first) {
   return {token.numbers[first], token.numbers[first + 1], token.numbers[first + 2]};
 }
 
-std::uint32_t material_of(const Token& token) {
+uint32_t material_of(const Token& token) {
   constexpr float kMaterials = 64;
-  return static_cast<std::uint32_t>(token.numbers[7] * kMaterials);
+  return static_cast<uint32_t>(token.numbers[7] * kMaterials);
 }
 
 }  // namespace
 
-void Parser::parse(std::uint32_t statements) {
-  for (std::uint32_t i = 0; i < statements; ++i) {
+void Parser::parse(uint32_t statements) {
+  for (uint32_t i = 0; i < statements; ++i) {
     try {
       parse_statement();
     } catch (const ParseError&) {
@@ -81,7 +81,7 @@ std::unique_ptr<Shape> Parser::parse_object(const Token& token, int depth) {
 std::unique_ptr<Shape> Parser::parse_composite(const Token& token, int depth) {
   const auto operation = static_cast<Operation>(token.line % 3);
   auto composite = create_composite(parse_transform(token), material_of(token), operation);
-  for (std::uint32_t parts = tokens_.next_count(2, 5); parts > 0; --parts) {
+  for (uint32_t parts = tokens_.next_count(2, 5); parts > 0; --parts) {
     composite->add(parse_object(tokens_.next_object(), depth + 1));
   }
   return composite;
@@ -97,7 +97,7 @@ void Parser::note_origin(const Token& token, const char* kind) {
   std::array<char, 32> text{};
   const int length = std::snprintf(text.data(), text.size(), "%s at line %u of scene", kind,
                                    static_cast<unsigned>(token.line));
-  const std::size_t fits = std::min(static_cast<std::size_t>(length), text.size() - 1);
+  const size_t fits = std::min(static_cast<size_t>(length), text.size() - 1);
   scene_.origins.add(token.line, {text.data(), fits});
 }
 

@@ -17,7 +17,7 @@ struct Scene {
   ShapeList templates;  // declared, for use by later descriptions
   Notes comments;
   Notes origins;
-  std::size_t errors = 0;
+  size_t errors = 0;
 };
 
 class ParseError : public std::runtime_error {
@@ -30,7 +30,7 @@ class Parser {
   Parser(TokenStream& tokens, Scene& scene) : tokens_(tokens), scene_(scene) {}
 
   // A malformed statement is counted and left out.
-  void parse(std::uint32_t statements);
+  void parse(uint32_t statements);
 
  private:
   void parse_statement();

@@ -10,7 +10,7 @@ namespace {
 
 class Sphere : public Shape {
  public:
-  Sphere(std::unique_ptr<Transform> transform, std::uint32_t material, float radius)
+  Sphere(std::unique_ptr<Transform> transform, uint32_t material, float radius)
       : Shape(std::move(transform), material), radius_(radius), square_(radius * radius) {}
 
  private:
@@ -26,7 +26,7 @@ class Sphere : public Shape {
 
 class Box : public Shape {
  public:
-  Box(std::unique_ptr<Transform> transform, std::uint32_t material, const Vector& half_size)
+  Box(std::unique_ptr<Transform> transform, uint32_t material, const Vector& half_size)
       : Shape(std::move(transform), material), half_size_(half_size) {}
 
  private:
@@ -40,8 +40,7 @@ class Box : public Shape {
 
 class Plane : public Shape {
  public:
-  Plane(std::unique_ptr<Transform> transform, std::uint32_t material, const Vector& normal,
-        float height)
+  Plane(std::unique_ptr<Transform> transform, uint32_t material, const Vector& normal, float height)
       : Shape(std::move(transform), material), normal_(normal), height_(height) {}
 
  private:
@@ -94,23 +93,23 @@ std::unique_ptr<Transform> create_transform(const Vector& scale, const Vector& o
       new Transform{scale, offset, std::cos(angle), std::sin(angle), shrink});
 }
 
-std::unique_ptr<Shape> create_sphere(std::unique_ptr<Transform> transform, std::uint32_t material,
+std::unique_ptr<Shape> create_sphere(std::unique_ptr<Transform> transform, uint32_t material,
                                      float radius) {
   return std::make_unique<Sphere>(std::move(transform), material, radius);
 }
 
-std::unique_ptr<Shape> create_box(std::unique_ptr<Transform> transform, std::uint32_t material,
+std::unique_ptr<Shape> create_box(std::unique_ptr<Transform> transform, uint32_t material,
                                   const Vector& half_size) {
   return std::make_unique<Box>(std::move(transform), material, half_size);
 }
 
-std::unique_ptr<Shape> create_plane(std::unique_ptr<Transform> transform, std::uint32_t material,
+std::unique_ptr<Shape> create_plane(std::unique_ptr<Transform> transform, uint32_t material,
                                     const Vector& normal, float height) {
   return std::make_unique<Plane>(std::move(transform), material, normal, height);
 }
 
-std::unique_ptr<Composite> create_composite(std::unique_ptr<Transform> transform,
-                                            std::uint32_t material, Operation operation) {
+std::unique_ptr<Composite> create_composite(std::unique_ptr<Transform> transform, uint32_t material,
+                                            Operation operation) {
   return std::make_unique<Composite>(std::move(transform), material, operation);
 }
 

@@ -26,13 +26,13 @@ struct Transform {
 
   Vector to_local(const Vector& point) const;
 
-  static void* operator new(std::size_t size) { return allocate(size, "a transform"); }
+  static void* operator new(size_t size) { return allocate(size, "a transform"); }
   static void operator delete(void* memory) { release(memory); }
 };
 
 class Shape {
  public:
-  Shape(std::unique_ptr<Transform> transform, std::uint32_t material)
+  Shape(std::unique_ptr<Transform> transform, uint32_t material)
       : transform_(std::move(transform)), material_(material) {}
   virtual ~Shape() = default;
   Shape(const Shape&) = delete;
@@ -42,9 +42,9 @@ class Shape {
   float distance(const Vector& point) const {
     return local_distance(transform_->to_local(point)) * transform_->shrink;
   }
-  std::uint32_t material() const { return material_; }
+  uint32_t material() const { return material_; }
 
-  static void* operator new(std::size_t size) { return allocate(size, "a shape"); }
+  static void* operator new(size_t size) { return allocate(size, "a shape"); }
   static void operator delete(void* memory) { release(memory); }
 
   // The next one of the same scene or composite, which owns the whole list.
@@ -54,7 +54,7 @@ class Shape {
   virtual float local_distance(const Vector& point) const = 0;
 
   std::unique_ptr<Transform> transform_;
-  std::uint32_t material_;
+  uint32_t material_;
 };
 
 // The shapes of a scene or of a composite, the last one first.
@@ -72,11 +72,11 @@ class ShapeList {
   Shape* first_ = nullptr;
 };
 
-enum class Operation : std::uint32_t { kUnion, kIntersection, kDifference };
+enum class Operation : uint32_t { kUnion, kIntersection, kDifference };
 
 class Composite : public Shape {
  public:
-  Composite(std::unique_ptr<Transform> transform, std::uint32_t material, Operation operation)
+  Composite(std::unique_ptr<Transform> transform, uint32_t material, Operation operation)
       : Shape(std::move(transform), material), operation_(operation) {}
 
   void add(std::unique_ptr<Shape> part) { parts_.push(std::move(part)); }
@@ -89,13 +89,13 @@ class Composite : public Shape {
 };
 
 std::unique_ptr<Transform> create_transform(const Vector& scale, const Vector& offset, float angle);
-std::unique_ptr<Shape> create_sphere(std::unique_ptr<Transform> transform, std::uint32_t material,
+std::unique_ptr<Shape> create_sphere(std::unique_ptr<Transform> transform, uint32_t material,
                                      float radius);
-std::unique_ptr<Shape> create_box(std::unique_ptr<Transform> transform, std::uint32_t material,
+std::unique_ptr<Shape> create_box(std::unique_ptr<Transform> transform, uint32_t material,
                                   const Vector& half_size);
-std::unique_ptr<Shape> create_plane(std::unique_ptr<Transform> transform, std::uint32_t material,
+std::unique_ptr<Shape> create_plane(std::unique_ptr<Transform> transform, uint32_t material,
                                     const Vector& normal, float height);
-std::unique_ptr<Composite> create_composite(std::unique_ptr<Transform> transform,
-                                            std::uint32_t material, Operation operation);
+std::unique_ptr<Composite> create_composite(std::unique_ptr<Transform> transform, uint32_t material,
+                                            Operation operation);
 
 }  // namespace scene

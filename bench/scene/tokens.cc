@@ -12,7 +12,7 @@ Token TokenStream::make(TokenKind kind) {
 }
 
 Token TokenStream::next_statement() {
-  const std::uint32_t draw = rng_below(&rng_, 1000);
+  const uint32_t draw = rng_below(&rng_, 1000);
   if (draw < 450) {
     return make(TokenKind::kComment);
   }
@@ -23,7 +23,7 @@ Token TokenStream::next_statement() {
 }
 
 Token TokenStream::next_object() {
-  const std::uint32_t draw = rng_below(&rng_, 1000);
+  const uint32_t draw = rng_below(&rng_, 1000);
   if (draw < 5) {
     return make(TokenKind::kMalformed);
   }
@@ -36,7 +36,7 @@ Token TokenStream::next_object() {
   return make(draw < 900 ? TokenKind::kPlane : TokenKind::kComposite);
 }
 
-std::uint32_t TokenStream::next_count(std::uint32_t low, std::uint32_t high) {
+uint32_t TokenStream::next_count(uint32_t low, uint32_t high) {
   return low + rng_below(&rng_, high - low + 1);
 }
 

@@ -8,7 +8,7 @@
 
 namespace scene {
 
-enum class TokenKind : std::uint8_t {
+enum class TokenKind : uint8_t {
   kSphere,
   kBox,
   kPlane,
@@ -20,26 +20,26 @@ enum class TokenKind : std::uint8_t {
 
 struct Token {
   TokenKind kind;
-  std::uint32_t line;
+  uint32_t line;
   std::array<float, 10> numbers;
 };
 
 class TokenStream {
  public:
-  explicit TokenStream(std::uint64_t seed) : rng_{seed} {}
+  explicit TokenStream(uint64_t seed) : rng_{seed} {}
 
   // What a statement starts with.
   Token next_statement();
   // What stands where an object must follow.
   Token next_object();
   // A small number, such as how many parts a composite has.
-  std::uint32_t next_count(std::uint32_t low, std::uint32_t high);
+  uint32_t next_count(uint32_t low, uint32_t high);
 
  private:
   Token make(TokenKind kind);
 
   Rng rng_;
-  std::uint32_t line_ = 0;
+  uint32_t line_ = 0;
 };
 
 }  // namespace scene

@@ -9,12 +9,12 @@ namespace server {
 namespace {
 
 // The same for every rendering: whether a document was in the cache does not show in responses.
-Document render(std::uint32_t resource) {
-  constexpr std::uint32_t kMinimumWords = 4;
-  constexpr std::uint32_t kMoreWords = 28;
+Document render(uint32_t resource) {
+  constexpr uint32_t kMinimumWords = 4;
+  constexpr uint32_t kMoreWords = 28;
   Rng rng{resource};
   Document document{resource, resource, {}};
-  for (std::uint32_t left = kMinimumWords + rng_below(&rng, kMoreWords); left > 0; --left) {
+  for (uint32_t left = kMinimumWords + rng_below(&rng, kMoreWords); left > 0; --left) {
     document.words.push_back(rng_next(&rng));
     document.digest = checksum_add(document.digest, document.words.back());
   }
@@ -23,7 +23,7 @@ Document render(std::uint32_t resource) {
 
 }  // namespace
 
-const Document& DocumentCache::get(std::uint32_t resource) {
+const Document& DocumentCache::get(uint32_t resource) {
   const auto place = places_.find(resource);
   if (place != places_.end()) {
     by_use_.splice(by_use_.begin(), by_use_, place->second);

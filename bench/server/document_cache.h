@@ -10,22 +10,22 @@
 namespace server {
 
 struct Document {
-  std::uint32_t resource;
-  std::uint64_t digest;
-  std::vector<std::uint64_t> words;
+  uint32_t resource;
+  uint64_t digest;
+  std::vector<uint64_t> words;
 };
 
 class DocumentCache {
  public:
-  explicit DocumentCache(std::size_t capacity) : capacity_(capacity) {}
+  explicit DocumentCache(size_t capacity) : capacity_(capacity) {}
 
   // Valid until the next call.
-  const Document& get(std::uint32_t resource);
+  const Document& get(uint32_t resource);
 
  private:
-  std::size_t capacity_;
+  size_t capacity_;
   std::list<Document> by_use_;  // the most recently used first
-  std::unordered_map<std::uint32_t, std::list<Document>::iterator> places_;
+  std::unordered_map<uint32_t, std::list<Document>::iterator> places_;
 };
 
 }  // namespace server

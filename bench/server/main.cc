@@ -21,18 +21,18 @@ using server::RequestPointer;
 using server::ResponsePointer;
 
 struct Load {
-  std::uint64_t requests;
-  std::uint32_t sessions;
-  std::uint32_t resources;
+  uint64_t requests;
+  uint32_t sessions;
+  uint32_t resources;
 };
 
 // Few resources get most of the requests.
-std::uint32_t draw_resource(Rng& rng, std::uint32_t resources) {
+uint32_t draw_resource(Rng& rng, uint32_t resources) {
   const double unit = rng_unit(&rng);
-  return static_cast<std::uint32_t>(unit * unit * unit * resources);
+  return static_cast<uint32_t>(unit * unit * unit * resources);
 }
 
-RequestPointer receive(Rng& rng, const Load& load, std::uint64_t sequence) {
+RequestPointer receive(Rng& rng, const Load& load, uint64_t sequence) {
   auto request = std::make_unique<server::Request>();
   request->sequence = sequence;
   request->session = rng_below(&rng, load.sessions);
@@ -43,10 +43,10 @@ RequestPointer receive(Rng& rng, const Load& load, std::uint64_t sequence) {
 }
 
 // The front end: a session always has the same worker, so its requests are served in order.
-void dispatch(const Load& load, std::uint64_t seed,
+void dispatch(const Load& load, uint64_t seed,
               const std::vector<std::unique_ptr<server::Worker>>& workers) {
   Rng rng{seed};
-  for (std::uint64_t sequence = 0; sequence < load.requests; ++sequence) {
+  for (uint64_t sequence = 0; sequence < load.requests; ++sequence) {
     RequestPointer request = receive(rng, load, sequence);
     server::Worker& worker = *workers[request->session % workers.size()];
     worker.requests().push(std::move(request));
@@ -57,17 +57,17 @@ void dispatch(const Load& load, std::uint64_t seed,
 }
 
 struct Totals {
-  std::uint64_t responses = 0;
-  std::uint64_t words = 0;
-  std::uint64_t checksum = 0;
+  uint64_t responses = 0;
+  uint64_t words = 0;
+  uint64_t checksum = 0;
 };
 
 // The back end: a sum, as responses arrive in any order.
 void collect(server::Queue<ResponsePointer>& responses, Totals& totals) {
   for (auto batch = responses.take_all(); !batch.empty(); batch = responses.take_all()) {
     for (const ResponsePointer& response : batch) {
-      std::uint64_t checksum = checksum_add(response->sequence, response->digest);
-      for (const std::uint64_t word : response->body) {
+      uint64_t checksum = checksum_add(response->sequence, response->digest);
+      for (const uint64_t word : response->body) {
         checksum = checksum_add(checksum, word);
       }
       ++totals.responses;
@@ -86,23 +86,23 @@ int main(int argc, char** argv) {
                           {"worker threads", 1, 64, 0},
                           {"seed", 0, 1 << 30, 0}};
   read_arguments(argc, argv, arguments, 5);
-  const Load load{static_cast<std::uint64_t>(arguments[0].value),
-                  static_cast<std::uint32_t>(arguments[1].value),
-                  static_cast<std::uint32_t>(arguments[2].value)};
-  const auto worker_count = static_cast<std::size_t>(arguments[3].value);
+  const Load load{static_cast<uint64_t>(arguments[0].value),
+                  static_cast<uint32_t>(arguments[1].value),
+                  static_cast<uint32_t>(arguments[2].value)};
+  const auto worker_count = static_cast<size_t>(arguments[3].value);
 
   server::Queue<ResponsePointer> responses;
-  const std::size_t cached_documents = load.resources / 4 / worker_count + 1;
+  const size_t cached_documents = load.resources / 4 / worker_count + 1;
   std::vector<std::unique_ptr<server::Worker>> workers;
   std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < worker_count; ++i) {
+  for (size_t i = 0; i < worker_count; ++i) {
     workers.push_back(std::make_unique<server::Worker>(responses, cached_documents));
     threads.emplace_back(&server::Worker::run, workers.back().get());
   }
   Totals totals;
   std::thread back_end(collect, std::ref(responses), std::ref(totals));
 
-  dispatch(load, static_cast<std::uint64_t>(arguments[4].value), workers);
+  dispatch(load, static_cast<uint64_t>(arguments[4].value), workers);
   for (std::thread& thread : threads) {
     thread.join();
   }

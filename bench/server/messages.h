@@ -10,17 +10,17 @@ namespace server {
 
 // Made by the front end, freed by the worker that serves it.
 struct Request {
-  std::uint64_t sequence;
-  std::uint32_t session;
-  std::uint32_t resource;
+  uint64_t sequence;
+  uint32_t session;
+  uint32_t resource;
   std::string text;  // the header lines, not yet parsed
 };
 
 // Made by a worker, freed by the back end.
 struct Response {
-  std::uint64_t sequence;
-  std::uint64_t digest;
-  std::vector<std::uint64_t> body;
+  uint64_t sequence;
+  uint64_t digest;
+  std::vector<uint64_t> body;
 };
 
 using RequestPointer = std::unique_ptr<Request>;

@@ -40,7 +40,7 @@ class Queue {
   }
 
  private:
-  static constexpr std::size_t kCapacity = 1024;
+  static constexpr size_t kCapacity = 1024;
 
   std::mutex mutex_;
   std::condition_variable has_room_;

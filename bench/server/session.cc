@@ -11,7 +11,7 @@ Session::~Session() {
   }
 }
 
-void Session::remember(std::uint32_t resource, std::uint64_t digest) {
+void Session::remember(uint32_t resource, uint64_t digest) {
   Visit* visit = new Visit{nullptr, digest, resource};
   if (newest_ != nullptr) {
     newest_->newer = visit;
@@ -24,8 +24,8 @@ void Session::remember(std::uint32_t resource, std::uint64_t digest) {
   }
 }
 
-std::uint64_t Session::summarise() const {
-  std::uint64_t summary = kept_;
+uint64_t Session::summarise() const {
+  uint64_t summary = kept_;
   for (const Visit* visit = oldest_; visit != nullptr; visit = visit->newer) {
     summary = checksum_add(summary, visit->digest ^ visit->resource);
   }

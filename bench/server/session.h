@@ -10,8 +10,8 @@ namespace server {
 
 struct Visit {
   Visit* newer;
-  std::uint64_t digest;  // of the document seen
-  std::uint32_t resource;
+  uint64_t digest;  // of the document seen
+  uint32_t resource;
 };
 
 class Session {
@@ -22,20 +22,20 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // Forgets the oldest visit when there are too many.
-  void remember(std::uint32_t resource, std::uint64_t digest);
+  void remember(uint32_t resource, uint64_t digest);
   // The response's text about the visits so far.
-  std::uint64_t summarise() const;
+  uint64_t summarise() const;
 
  private:
-  static constexpr std::size_t kVisitsKept = 24;
+  static constexpr size_t kVisitsKept = 24;
 
   void forget_oldest();
 
   Visit* oldest_ = nullptr;
   Visit* newest_ = nullptr;
-  std::size_t kept_ = 0;
+  size_t kept_ = 0;
 };
 
-using Sessions = std::unordered_map<std::uint32_t, std::unique_ptr<Session>>;
+using Sessions = std::unordered_map<uint32_t, std::unique_ptr<Session>>;
 
 }  // namespace server

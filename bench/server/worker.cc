@@ -19,17 +19,17 @@ Headers parse_headers(std::string_view text) {
   constexpr std::string_view kSeparator = ": ";
   Headers headers;
   while (!text.empty()) {
-    const std::size_t line_end = text.find('\n');
+    const size_t line_end = text.find('\n');
     const std::string_view line = text.substr(0, line_end);
-    const std::size_t name_end = line.find(kSeparator);
+    const size_t name_end = line.find(kSeparator);
     headers.emplace(line.substr(0, name_end), line.substr(name_end + kSeparator.size()));
     text.remove_prefix(line_end + 1);
   }
   return headers;
 }
 
-std::uint64_t digest_of(const Headers& headers) {
-  std::uint64_t digest = headers.size();
+uint64_t digest_of(const Headers& headers) {
+  uint64_t digest = headers.size();
   for (const auto& [name, value] : headers) {
     for (const char character : value) {
       digest = checksum_add(digest, static_cast<unsigned char>(character));

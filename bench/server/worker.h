@@ -12,7 +12,7 @@ namespace server {
 
 class Worker {
  public:
-  Worker(Queue<ResponsePointer>& responses, std::size_t cached_documents)
+  Worker(Queue<ResponsePointer>& responses, size_t cached_documents)
       : responses_(responses), documents_(cached_documents) {}
 
   Queue<RequestPointer>& requests() { return requests_; }

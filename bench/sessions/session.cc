@@ -10,9 +10,8 @@ namespace sessions {
 
 namespace {
 
-Session* start(void* memory, long bytes, std::uint32_t id, std::uint64_t state,
-               std::uint64_t transferred) {
-  std::memset(memory, 0, static_cast<std::size_t>(bytes));
+Session* start(void* memory, long bytes, uint32_t id, uint64_t state, uint64_t transferred) {
+  std::memset(memory, 0, static_cast<size_t>(bytes));
   auto* session = static_cast<Session*>(memory);
   session->id = id;
   session->state = state;
@@ -22,16 +21,16 @@ Session* start(void* memory, long bytes, std::uint32_t id, std::uint64_t state,
 
 }  // namespace
 
-Session* open_guest(std::uint32_t id, long bytes, std::uint64_t state) {
-  return start(require_memory(std::malloc(static_cast<std::size_t>(bytes))), bytes, id, state, 0);
+Session* open_guest(uint32_t id, long bytes, uint64_t state) {
+  return start(require_memory(std::malloc(static_cast<size_t>(bytes))), bytes, id, state, 0);
 }
 
-Session* open_member(std::uint32_t id, long bytes, std::uint64_t state) {
-  return start(require_memory(std::malloc(static_cast<std::size_t>(bytes))), bytes, id, state, 40);
+Session* open_member(uint32_t id, long bytes, uint64_t state) {
+  return start(require_memory(std::malloc(static_cast<size_t>(bytes))), bytes, id, state, 40);
 }
 
-Session* open_service(std::uint32_t id, long bytes, std::uint64_t state) {
-  return start(require_memory(std::malloc(static_cast<std::size_t>(bytes))), bytes, id, state, 900);
+Session* open_service(uint32_t id, long bytes, uint64_t state) {
+  return start(require_memory(std::malloc(static_cast<size_t>(bytes))), bytes, id, state, 900);
 }
 
 }  // namespace sessions

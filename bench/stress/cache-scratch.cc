@@ -5,8 +5,8 @@
 
 int main(int argc, char** argv) {
   const stress::Writing writing = stress::read_writing(argc, argv);
-  stress::Blocks given(static_cast<std::size_t>(writing.threads));
-  for (std::size_t i = 0; i < given.size(); ++i) {
+  stress::Blocks given(static_cast<size_t>(writing.threads));
+  for (size_t i = 0; i < given.size(); ++i) {
     given[i] = stress::make_block(writing.bytes);
   }
   const stress::Stopwatch spent = stress::run_writers(given, writing);

@@ -5,7 +5,7 @@
 
 int main(int argc, char** argv) {
   const stress::Writing writing = stress::read_writing(argc, argv);
-  stress::Blocks none(static_cast<std::size_t>(writing.threads));
+  stress::Blocks none(static_cast<size_t>(writing.threads));
   const stress::Stopwatch spent = stress::run_writers(none, writing);
   stress::Result result("cache-thrash", spent, writing.operations());
   stress::rest(writing.rest);

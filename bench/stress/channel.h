@@ -43,14 +43,14 @@ class Channel {
   }
 
  private:
-  static constexpr std::size_t kCapacity = 64;
+  static constexpr size_t kCapacity = 64;
 
   std::mutex mutex_;
   std::condition_variable has_room_;
   std::condition_variable has_batch_;
   std::array<Link*, kCapacity> batches_ = {};
-  std::size_t sent_ = 0;
-  std::size_t received_ = 0;
+  size_t sent_ = 0;
+  size_t received_ = 0;
   bool closed_ = false;
 };
 

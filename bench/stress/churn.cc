@@ -9,10 +9,10 @@ namespace {
 
 // The sizes that are drawn at a time span an eighth of all sizes.
 stress::Sizes drifted(stress::Sizes all, long replacement, long replacements) {
-  const std::size_t window = (all.largest - all.smallest) / 8;
-  const std::size_t way = all.largest - all.smallest - window;
-  const std::size_t smallest = all.smallest + way * static_cast<std::size_t>(replacement) /
-                                                  static_cast<std::size_t>(replacements);
+  const size_t window = (all.largest - all.smallest) / 8;
+  const size_t way = all.largest - all.smallest - window;
+  const size_t smallest =
+      all.smallest + way * static_cast<size_t>(replacement) / static_cast<size_t>(replacements);
   return {smallest, smallest + window};
 }
 
@@ -25,8 +25,8 @@ int main(int argc, char** argv) {
   read_arguments(argc, argv, arguments, 6);
   const stress::Sizes sizes = stress::read_sizes(arguments[1], arguments[2]);
   const long replacements = arguments[3].value;
-  Rng rng{static_cast<std::uint64_t>(arguments[4].value)};
-  stress::Blocks blocks(static_cast<std::size_t>(arguments[0].value));
+  Rng rng{static_cast<uint64_t>(arguments[4].value)};
+  stress::Blocks blocks(static_cast<size_t>(arguments[0].value));
 
   stress::Stopwatch spent;
   spent.start();
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     block = stress::make_block(drifted(sizes, 0, replacements).draw(rng));
   }
   for (long i = 0; i < replacements; ++i) {
-    void*& block = blocks[rng_below(&rng, static_cast<std::uint32_t>(blocks.size()))];
+    void*& block = blocks[rng_below(&rng, static_cast<uint32_t>(blocks.size()))];
     std::free(block);
     block = stress::make_block(drifted(sizes, i, replacements).draw(rng));
   }
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   blocks.free_all();
   spent.stop();
 
-  const auto pairs = static_cast<std::uint64_t>(arguments[0].value + replacements);
+  const auto pairs = static_cast<uint64_t>(arguments[0].value + replacements);
   stress::Result result("churn", spent, 2 * pairs);
   result.add("full_rss_bytes", static_cast<double>(full));
   stress::rest(arguments[5].value);

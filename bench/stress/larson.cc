@@ -24,8 +24,7 @@ struct Array {
 // One thread's work on the array.
 void serve(Array& array, const Load& load) {
   for (long i = 0; i < load.replacements; ++i) {
-    void*& block =
-        array.blocks[rng_below(&array.rng, static_cast<std::uint32_t>(array.blocks.size()))];
+    void*& block = array.blocks[rng_below(&array.rng, static_cast<uint32_t>(array.blocks.size()))];
     std::free(block);
     block = stress::make_block(load.sizes.draw(array.rng));
   }
@@ -56,9 +55,9 @@ int main(int argc, char** argv) {
 
   std::vector<std::unique_ptr<Array>> arrays;
   for (long i = 0; i < threads; ++i) {
-    arrays.push_back(std::unique_ptr<Array>(
-        new Array{stress::Blocks(static_cast<std::size_t>(arguments[1].value)),
-                  {mix64(static_cast<std::uint64_t>(arguments[6].value + i))}}));
+    arrays.push_back(
+        std::unique_ptr<Array>(new Array{stress::Blocks(static_cast<size_t>(arguments[1].value)),
+                                         {mix64(static_cast<uint64_t>(arguments[6].value + i))}}));
   }
   stress::Stopwatch spent;
   spent.start();
@@ -80,7 +79,7 @@ int main(int argc, char** argv) {
   spent.stop();
 
   const auto pairs = threads * (arguments[1].value + load.rounds * load.replacements);
-  stress::Result result("larson", spent, 2 * static_cast<std::uint64_t>(pairs));
+  stress::Result result("larson", spent, 2 * static_cast<uint64_t>(pairs));
   stress::rest(arguments[7].value);
   result.print(stress::resident_bytes());
   return 0;

@@ -10,32 +10,32 @@
 
 namespace {
 
-constexpr std::uintptr_t kPage = 4096;
+constexpr uintptr_t kPage = 4096;
 
 struct Load {
   stress::Sizes sizes;
   long rounds;
-  std::uint64_t seed;
+  uint64_t seed;
   stress::Blocks& pages;  // in which a block stays, and since which round
 };
 
 // malloc and free as they are, counted.
 class PlainHeap {
  public:
-  void* make(std::size_t bytes) { return std::malloc(bytes); }
+  void* make(size_t bytes) { return std::malloc(bytes); }
   void drop(void* block) {
     ++frees_;
     std::free(block);
   }
-  std::uint64_t operations() const { return 2 * frees_; }
+  uint64_t operations() const { return 2 * frees_; }
 
  private:
-  std::uint64_t frees_ = 0;
+  uint64_t frees_ = 0;
 };
 
 template <typename Heap>
 void make(Heap& heap, void*& block, stress::Sizes sizes, Rng& rng) {
-  const std::size_t bytes = sizes.draw(rng);
+  const size_t bytes = sizes.draw(rng);
   block = stress::touch(heap.make(bytes), bytes);
 }
 
@@ -58,8 +58,8 @@ void refill(Heap& heap, stress::Blocks& blocks, stress::Sizes sizes, Rng& rng) {
 
 template <typename Heap>
 void replace_at_random(Heap& heap, stress::Blocks& blocks, const Load& load, long, Rng& rng) {
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    void*& block = blocks[rng_below(&rng, static_cast<std::uint32_t>(blocks.size()))];
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    void*& block = blocks[rng_below(&rng, static_cast<uint32_t>(blocks.size()))];
     drop(heap, block);
     make(heap, block, load.sizes, rng);
   }
@@ -68,7 +68,7 @@ void replace_at_random(Heap& heap, stress::Blocks& blocks, const Load& load, lon
 template <typename Heap>
 void free_every_twelfth(Heap& heap, stress::Blocks& blocks, const Load& load, long round,
                         Rng& rng) {
-  for (auto i = static_cast<std::size_t>(round % 12); i < blocks.size(); i += 12) {
+  for (auto i = static_cast<size_t>(round % 12); i < blocks.size(); i += 12) {
     drop(heap, blocks[i]);
   }
   refill(heap, blocks, load.sizes, rng);
@@ -76,7 +76,7 @@ void free_every_twelfth(Heap& heap, stress::Blocks& blocks, const Load& load, lo
 
 template <typename Heap>
 void free_in_reverse(Heap& heap, stress::Blocks& blocks, const Load& load, long, Rng& rng) {
-  for (std::size_t i = blocks.size(); i > 0; --i) {
+  for (size_t i = blocks.size(); i > 0; --i) {
     drop(heap, blocks[i - 1]);
   }
   refill(heap, blocks, load.sizes, rng);
@@ -84,10 +84,10 @@ void free_in_reverse(Heap& heap, stress::Blocks& blocks, const Load& load, long,
 
 // Keeps a block of the page if none is kept in this round.
 inline bool stays(void* block, stress::Blocks& pages, long round) {
-  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(block) / kPage;
+  const uintptr_t page = reinterpret_cast<uintptr_t>(block) / kPage;
   void*& kept = pages[page % pages.size()];
   void* const mark =
-      reinterpret_cast<void*>(page * kPage + static_cast<std::uintptr_t>(round + 1) % kPage);
+      reinterpret_cast<void*>(page * kPage + static_cast<uintptr_t>(round + 1) % kPage);
   const bool first = kept != mark;
   kept = mark;
   return first;
@@ -113,7 +113,7 @@ constexpr Order<Heap> kRunOrder[] = {replace_at_random<Heap>, free_every_twelfth
                                      free_in_reverse<Heap>, leave_survivors<Heap>};
 
 template <typename Heap>
-void run(Heap& heap, std::size_t order, stress::Blocks& blocks, const Load& load) {
+void run(Heap& heap, size_t order, stress::Blocks& blocks, const Load& load) {
   Rng rng{load.seed};
   refill(heap, blocks, load.sizes, rng);
   for (long round = 0; round < load.rounds; ++round) {
@@ -124,8 +124,8 @@ void run(Heap& heap, std::size_t order, stress::Blocks& blocks, const Load& load
   }
 }
 
-std::size_t read_order(int argc, char** argv) {
-  for (std::size_t i = 0; argc > 1 && i < std::size(kOrders); ++i) {
+size_t read_order(int argc, char** argv) {
+  for (size_t i = 0; argc > 1 && i < std::size(kOrders); ++i) {
     if (std::strcmp(argv[1], kOrders[i]) == 0) {
       return i;
     }
@@ -141,12 +141,12 @@ int main(int argc, char** argv) {
   Argument arguments[] = {{"blocks", 1, 100000000, 0},     {"rounds", 0, 1000000, 0},
                           {"smallest bytes", 1, kPage, 0}, {"largest bytes", 1, kPage, 0},
                           {"seed", 0, 1 << 30, 0},         {"rest in ms", 0, 10000, 0}};
-  const std::size_t order = read_order(argc, argv);
+  const size_t order = read_order(argc, argv);
   read_arguments(argc - 1, argv + 1, arguments, 6);
-  stress::Blocks blocks(static_cast<std::size_t>(arguments[0].value));
+  stress::Blocks blocks(static_cast<size_t>(arguments[0].value));
   stress::Blocks pages(blocks.size());
   const Load load = {stress::read_sizes(arguments[2], arguments[3]), arguments[1].value,
-                     static_cast<std::uint64_t>(arguments[4].value), pages};
+                     static_cast<uint64_t>(arguments[4].value), pages};
 
   PlainHeap plain;
   stress::Stopwatch spent;

@@ -17,15 +17,15 @@ void grow(stress::Blocks& blocks, stress::Sizes sizes, Rng& rng) {
 
 // Blocks that stay after a peak: some of the runs of blocks allocated together.
 struct Kept {
-  std::uint32_t percent;
-  std::size_t run;
+  uint32_t percent;
+  size_t run;
 };
 
 // How many blocks were freed.
-std::uint64_t shrink(stress::Blocks& blocks, Kept kept, Rng& rng) {
-  std::uint64_t freed = 0;
+uint64_t shrink(stress::Blocks& blocks, Kept kept, Rng& rng) {
+  uint64_t freed = 0;
   bool keep = false;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
+  for (size_t i = 0; i < blocks.size(); ++i) {
     if (i % kept.run == 0) {
       keep = rng_below(&rng, 100) < kept.percent;
     }
@@ -49,13 +49,13 @@ int main(int argc, char** argv) {
   };
   read_arguments(argc, argv, arguments, 8);
   const stress::Sizes sizes = stress::read_sizes(arguments[1], arguments[2]);
-  Rng rng{static_cast<std::uint64_t>(arguments[6].value)};
-  const Kept kept = {static_cast<std::uint32_t>(arguments[4].value),
-                     static_cast<std::size_t>(arguments[5].value)};
-  stress::Blocks blocks(static_cast<std::size_t>(arguments[0].value));
+  Rng rng{static_cast<uint64_t>(arguments[6].value)};
+  const Kept kept = {static_cast<uint32_t>(arguments[4].value),
+                     static_cast<size_t>(arguments[5].value)};
+  stress::Blocks blocks(static_cast<size_t>(arguments[0].value));
 
   stress::Stopwatch spent;
-  std::uint64_t freed = 0;
+  uint64_t freed = 0;
   std::string after_peaks;
   long after = 0;
   for (long peak = 0; peak < arguments[3].value; ++peak) {

@@ -14,7 +14,7 @@ namespace stress {
 // it happens every 64 calls and after a long one. Page faults within a call count.
 class TimedHeap {
  public:
-  void* make(std::size_t bytes) {
+  void* make(size_t bytes) {
     const double start = begin();
     void* block = std::malloc(bytes);
     end(start, worst_malloc_);

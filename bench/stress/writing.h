@@ -16,11 +16,11 @@ namespace stress {
 struct Writing {
   long threads;
   long blocks;  // of each thread
-  std::size_t bytes;
+  size_t bytes;
   long writes;  // to each byte of a block
   long rest;
 
-  std::uint64_t operations() const { return 2 * static_cast<std::uint64_t>(threads * blocks); }
+  uint64_t operations() const { return 2 * static_cast<uint64_t>(threads * blocks); }
 };
 
 inline Writing read_writing(int argc, char** argv) {
@@ -30,7 +30,7 @@ inline Writing read_writing(int argc, char** argv) {
                           {"writes to each byte", 0, 1000000, 0},
                           {"rest in ms", 0, 10000, 0}};
   read_arguments(argc, argv, arguments, 5);
-  return {arguments[0].value, arguments[1].value, static_cast<std::size_t>(arguments[2].value),
+  return {arguments[0].value, arguments[1].value, static_cast<size_t>(arguments[2].value),
           arguments[3].value, arguments[4].value};
 }
 
@@ -38,7 +38,7 @@ inline Writing read_writing(int argc, char** argv) {
 inline void write_repeatedly(void* block, const Writing& writing) {
   auto* bytes = static_cast<volatile char*>(block);
   for (long i = 0; i < writing.writes; ++i) {
-    for (std::size_t at = 0; at < writing.bytes; ++at) {
+    for (size_t at = 0; at < writing.bytes; ++at) {
       bytes[at] = static_cast<char>(bytes[at] + 1);
     }
   }

@@ -14,7 +14,7 @@ namespace {
 using stress::Channel;
 using stress::Link;
 
-void produce(Channel& channel, stress::Sizes sizes, long blocks, std::uint64_t seed) {
+void produce(Channel& channel, stress::Sizes sizes, long blocks, uint64_t seed) {
   constexpr long kBatch = 256;
   Rng rng{mix64(seed)};
   Link* batch = nullptr;
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   spent.start();
   for (long i = 0; i < arguments[0].value; ++i) {
     producers.emplace_back(produce, std::ref(channel), sizes, blocks,
-                           static_cast<std::uint64_t>(arguments[5].value + i));
+                           static_cast<uint64_t>(arguments[5].value + i));
   }
   for (long i = 0; i < arguments[1].value; ++i) {
     consumers.emplace_back(consume, std::ref(channel));
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   join_all(consumers);
   spent.stop();
 
-  const auto all = static_cast<std::uint64_t>(arguments[0].value * blocks);
+  const auto all = static_cast<uint64_t>(arguments[0].value * blocks);
   stress::Result result("xmalloc", spent, 2 * all);
   stress::rest(arguments[6].value);
   result.print(stress::resident_bytes());

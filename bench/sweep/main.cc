@@ -13,20 +13,20 @@
 namespace {
 
 struct Grid {
-  std::size_t cells;
-  std::unique_ptr<std::uint32_t[]> now, next, source;
+  size_t cells;
+  std::unique_ptr<uint32_t[]> now, next, source;
 };
 
-__attribute__((noinline)) Grid make_grid(std::size_t cells, Rng& rng) {
-  Grid made = {cells, std::make_unique<std::uint32_t[]>(cells),
-               std::make_unique<std::uint32_t[]>(cells), std::make_unique<std::uint32_t[]>(cells)};
-  for (std::size_t at = 0; at < cells; ++at) made.source[at] = rng_below(&rng, 1000);
+__attribute__((noinline)) Grid make_grid(size_t cells, Rng& rng) {
+  Grid made = {cells, std::make_unique<uint32_t[]>(cells), std::make_unique<uint32_t[]>(cells),
+               std::make_unique<uint32_t[]>(cells)};
+  for (size_t at = 0; at < cells; ++at) made.source[at] = rng_below(&rng, 1000);
   return made;
 }
 
 __attribute__((noinline)) void relax(Grid& grid) {
-  for (std::size_t at = 1; at + 1 < grid.cells; ++at) {
-    const std::uint32_t around = grid.now[at - 1] / 2 + grid.now[at + 1] / 2;
+  for (size_t at = 1; at + 1 < grid.cells; ++at) {
+    const uint32_t around = grid.now[at - 1] / 2 + grid.now[at + 1] / 2;
     grid.next[at] = around / 2 + grid.source[at];
   }
   std::swap(grid.now, grid.next);
@@ -38,12 +38,12 @@ int main(int argc, char** argv) {
   Argument arguments[] = {
       {"cells", 3, 1 << 28, 0}, {"rounds", 0, 1000000000, 0}, {"seed", 0, 1 << 30, 0}};
   read_arguments(argc, argv, arguments, 3);
-  Rng rng{static_cast<std::uint64_t>(arguments[2].value)};
-  Grid grid = make_grid(static_cast<std::size_t>(arguments[0].value), rng);
+  Rng rng{static_cast<uint64_t>(arguments[2].value)};
+  Grid grid = make_grid(static_cast<size_t>(arguments[0].value), rng);
   const long rounds = arguments[1].value;
   for (long round = 0; round < rounds; ++round) relax(grid);
-  std::uint64_t checksum = 0;
-  for (std::size_t at = 0; at < grid.cells; ++at) checksum = checksum_add(checksum, grid.now[at]);
+  uint64_t checksum = 0;
+  for (size_t at = 0; at < grid.cells; ++at) checksum = checksum_add(checksum, grid.now[at]);
   std::printf("sweep: %zu cells, %ld rounds\nchecksum %016" PRIx64 "\n", grid.cells, rounds,
               checksum);
   return 0;

@@ -10,44 +10,44 @@ namespace halo {
 
 namespace bootstrap {
 
-inline constexpr std::size_t capacity = 64 * 1024;
-inline constexpr std::size_t header = 16;  // before each block: its requested size in the last word
+inline constexpr size_t capacity = 64 * 1024;
+inline constexpr size_t header = 16;  // before each block: its requested size in the last word
 
 alignas(4096) inline constinit unsigned char memory[capacity]{};
 // Bytes taken from the start of `memory`; threads take theirs by one atomic addition.
-inline constinit std::atomic<std::size_t> used{0};
+inline constinit std::atomic<size_t> used{0};
 
 }  // namespace bootstrap
 
 // Returns zeroed memory of at least `size` bytes, aligned to `alignment`: a power of two, of which
 // at least 16 is used. Returns nullptr if the 64 KiB are used up. The memory is never freed.
-inline void* bootstrap_allocate(std::size_t size, std::size_t alignment = 16) {
+inline void* bootstrap_allocate(size_t size, size_t alignment = 16) {
   using namespace bootstrap;
   if (alignment < 16) alignment = 16;
   if (size > capacity || alignment > capacity) return nullptr;
-  const std::size_t need = size + header + alignment + 15;
-  const std::size_t at = used.fetch_add(need & ~std::size_t{15}, std::memory_order_relaxed);
+  const size_t need = size + header + alignment + 15;
+  const size_t at = used.fetch_add(need & ~size_t{15}, std::memory_order_relaxed);
   if (at + need > capacity) return nullptr;
-  auto address = reinterpret_cast<std::uintptr_t>(memory) + at + header;
+  auto address = reinterpret_cast<uintptr_t>(memory) + at + header;
   address = (address + alignment - 1) & ~(alignment - 1);
-  reinterpret_cast<std::size_t*>(address)[-1] = size;
+  reinterpret_cast<size_t*>(address)[-1] = size;
   return reinterpret_cast<void*>(address);
 }
 
 inline bool bootstrap_contains(const void* p) {
   const auto offset =
-      reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(bootstrap::memory);
+      reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(bootstrap::memory);
   return offset < bootstrap::capacity;
 }
 
 inline bool bootstrap_was_used() { return bootstrap::used.load(std::memory_order_relaxed) != 0; }
 
 // The requested size of the block `p`, which must be of the bootstrap arena.
-inline std::size_t bootstrap_size(const void* p) { return static_cast<const std::size_t*>(p)[-1]; }
+inline size_t bootstrap_size(const void* p) { return static_cast<const size_t*>(p)[-1]; }
 
 // Copies a block of the bootstrap arena into `moved`, which has `size` bytes or is nullptr.
-inline void* move_from_bootstrap(void* moved, std::size_t size, const void* p) {
-  const std::size_t old = bootstrap_size(p);
+inline void* move_from_bootstrap(void* moved, size_t size, const void* p) {
+  const size_t old = bootstrap_size(p);
   return moved == nullptr ? nullptr : std::memcpy(moved, p, old < size ? old : size);
 }
 

@@ -19,13 +19,11 @@ class KeepFloatState {
   KeepFloatState& operator=(const KeepFloatState&) = delete;
 
  private:
-  static constexpr std::uint32_t kDefault = 0x1F80;
+  static constexpr uint32_t kDefault = 0x1F80;
 
-  static void load(const std::uint32_t& state) {
-    asm volatile("ldmxcsr %0" : : "m"(state) : "memory");
-  }
+  static void load(const uint32_t& state) { asm volatile("ldmxcsr %0" : : "m"(state) : "memory"); }
 
-  std::uint32_t saved_;
+  uint32_t saved_;
 };
 
 }  // namespace halo

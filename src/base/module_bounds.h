@@ -10,11 +10,11 @@
 namespace halo {
 
 struct ModuleBounds {
-  std::uintptr_t begin = 0, end = 0;
+  uintptr_t begin = 0, end = 0;
   bool is_first = false;  // in the list: the program
 
   bool contains(const void* p) const {
-    return reinterpret_cast<std::uintptr_t>(p) - begin < end - begin;
+    return reinterpret_cast<uintptr_t>(p) - begin < end - begin;
   }
 };
 
@@ -23,7 +23,7 @@ inline ModuleBounds bounds_of(const dl_phdr_info& module) {
   for (int i = 0; i < module.dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = module.dlpi_phdr[i];
     if (part.p_type != PT_LOAD) continue;
-    const std::uintptr_t at = module.dlpi_addr + part.p_vaddr;
+    const uintptr_t at = module.dlpi_addr + part.p_vaddr;
     bounds.begin = std::min(bounds.begin, at);
     bounds.end = std::max(bounds.end, at + part.p_memsz);
   }
@@ -37,7 +37,7 @@ inline ModuleBounds module_of(const void* address) {
     ModuleBounds found;
     bool is_first = true;
   } search{address, {}};
-  const auto inspect = [](dl_phdr_info* info, std::size_t, void* data) {
+  const auto inspect = [](dl_phdr_info* info, size_t, void* data) {
     auto& of = *static_cast<Search*>(data);
     ModuleBounds bounds = bounds_of(*info);
     bounds.is_first = of.is_first;

@@ -26,8 +26,8 @@ class Output {
     va_start(arguments, format);
     const int n = vsnprintf(buffer_ + used_, sizeof buffer_ - used_, format, arguments);
     va_end(arguments);
-    const std::size_t room = sizeof buffer_ - used_ - 1;
-    if (n > 0) used_ += static_cast<std::size_t>(n) < room ? static_cast<std::size_t>(n) : room;
+    const size_t room = sizeof buffer_ - used_ - 1;
+    if (n > 0) used_ += static_cast<size_t>(n) < room ? static_cast<size_t>(n) : room;
   }
 
   // A JSON string of any length, with its quotation marks.
@@ -45,20 +45,20 @@ class Output {
 
  private:
   void flush() {
-    for (std::size_t done = 0; done < used_;) {
+    for (size_t done = 0; done < used_;) {
       const ssize_t n = write(fd_, buffer_ + done, used_ - done);
       if (n <= 0) {
         complete_ = false;
         break;
       }
-      done += static_cast<std::size_t>(n);
+      done += static_cast<size_t>(n);
     }
     used_ = 0;
   }
 
   int fd_;
   bool complete_ = true;
-  std::size_t used_ = 0;
+  size_t used_ = 0;
   char buffer_[4096];
 };
 

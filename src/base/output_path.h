@@ -11,17 +11,16 @@
 namespace halo {
 
 // Cut off if there is no room. Returns the length of the whole path.
-template <std::size_t Size>
-std::size_t make_absolute(const char* path, char (&result)[Size]) {
+template <size_t Size>
+size_t make_absolute(const char* path, char (&result)[Size]) {
   char here[PATH_MAX];
   const bool relative = *path != '/' && getcwd(here, sizeof here) != nullptr;
   if (!relative) here[0] = '\0';
-  return static_cast<std::size_t>(
-      snprintf(result, Size, "%s%s%s", here, relative ? "/" : "", path));
+  return static_cast<size_t>(snprintf(result, Size, "%s%s%s", here, relative ? "/" : "", path));
 }
 
 // The path with the process id in place of its first %p; cut off if there is no room.
-template <std::size_t Size>
+template <size_t Size>
 void insert_process_id(const char* path, char (&result)[Size]) {
   const char* mark = strstr(path, "%p");
   if (mark == nullptr)

@@ -11,9 +11,9 @@ extern "C" __attribute__((visibility("hidden"))) const char _end[];
 namespace halo {
 
 inline bool is_in_own_module(const void* address) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(__ehdr_start);
-  const auto end = reinterpret_cast<std::uintptr_t>(_end);
-  return reinterpret_cast<std::uintptr_t>(address) - begin < end - begin;
+  const auto begin = reinterpret_cast<uintptr_t>(__ehdr_start);
+  const auto end = reinterpret_cast<uintptr_t>(_end);
+  return reinterpret_cast<uintptr_t>(address) - begin < end - begin;
 }
 
 }  // namespace halo

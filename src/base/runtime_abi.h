@@ -10,16 +10,15 @@
 extern "C" {
 
 // How many groups the plan has that serves this process; 0: none does.
-HALO_ABI std::uint32_t halo_group_count();
+HALO_ABI uint32_t halo_group_count();
 
 // A block for `size` bytes of that group, as for an object that needs no alignment of its own; to
 // be freed by free. nullptr if the group would not serve it.
-HALO_ABI void* halo_allocate_in_group(std::uint32_t group, std::size_t size);
+HALO_ABI void* halo_allocate_in_group(uint32_t group, size_t size);
 
 // The group that would serve a request for `size` bytes by the call whose return address lies at
 // `slot`, the caller's rbp being `rbp`; -1: it would be forwarded.
-HALO_ABI std::int32_t halo_group_of_request(std::size_t size, const std::uintptr_t* slot,
-                                            std::uintptr_t rbp);
+HALO_ABI int32_t halo_group_of_request(size_t size, const uintptr_t* slot, uintptr_t rbp);
 }
 
 #undef HALO_ABI

@@ -14,11 +14,11 @@
 namespace halo::plan {
 namespace {
 
-bool counts_fit(const Header& h, std::size_t size) {
+bool counts_fit(const Header& h, size_t size) {
   if (h.modules > max_modules || h.groups > max_groups || h.states > max_states) return false;
   if (h.sites > max_sites || h.conjunctions > max_conjunctions) return false;
   if (h.checked_modules > max_modules || h.relaxations > max_relaxations) return false;
-  const std::size_t want =
+  const size_t want =
       sizeof(Header) + h.modules * sizeof(Module) + h.groups * sizeof(Group) +
       h.states * sizeof(State) + h.sites * sizeof(Site) + h.conjunctions * sizeof(Conjunction) +
       h.checked_modules * sizeof(CheckedModule) + h.relaxations * sizeof(Relaxation) +
@@ -26,7 +26,7 @@ bool counts_fit(const Header& h, std::size_t size) {
   return want == size;
 }
 
-constexpr std::size_t max_file =
+constexpr size_t max_file =
     sizeof(Header) + max_modules * sizeof(Module) + max_groups * sizeof(Group) +
     max_states * sizeof(State) + max_sites * sizeof(Site) + max_conjunctions * sizeof(Conjunction) +
     max_modules * sizeof(CheckedModule) + max_relaxations * sizeof(Relaxation) + sizeof(HintCounts);
@@ -53,7 +53,7 @@ const char* check_modules(const PlanView& view) {
 }
 
 const char* check_spans(const Group& g) {
-  const std::uint64_t ring = g.starts & ~ring_density, density = g.starts & ring_density;
+  const uint64_t ring = g.starts & ~ring_density, density = g.starts & ring_density;
   const bool confined = (g.flags & group_confined) != 0;
   if ((g.flags & group_masked) != 0) return "the plan has a group with spans and a mask";
   if (ring == 0 ? confined : ring < min_ring || ring > max_ring)
@@ -63,7 +63,7 @@ const char* check_spans(const Group& g) {
 
 const char* check_layout(const Group& g) {
   const bool masked = (g.flags & group_masked) != 0, packed = (g.flags & group_packed) != 0;
-  const std::uint32_t way = (g.flags & group_way) >> group_way_bit;
+  const uint32_t way = (g.flags & group_way) >> group_way_bit;
   const bool line_start = (g.flags & group_line_start) != 0;
   const bool stepping = (g.flags & group_stepping) != 0;
   if (stepping && !masked) return "the plan has a group that steps without a mask";
@@ -83,20 +83,20 @@ const char* check_layout(const Group& g) {
 
 }  // namespace
 
-const char* check_group(const Group& group, std::uint32_t known_flags) {
+const char* check_group(const Group& group, uint32_t known_flags) {
   if (group.reuse > Reuse::whole_chunks) return "the plan has an unknown reuse policy";
   return (group.flags & ~known_flags) != 0 ? unknown_flag : check_layout(group);
 }
 
 namespace {
 
-std::uint32_t known_group_flags(std::uint32_t version) {
+uint32_t known_group_flags(uint32_t version) {
   if (version < layout_version) return old_group_flags;
   return version < span_version ? group_flags & ~group_span_flags : group_flags;
 }
 
 const char* check_groups(const PlanView& view) {
-  const std::uint32_t known = known_group_flags(view.header->version);
+  const uint32_t known = known_group_flags(view.header->version);
   for (const Group& g : view.groups) {
     if (const char* problem = check_group(g, known)) return problem;
   }
@@ -110,7 +110,7 @@ bool saved_inside(const State& s) {
 }
 
 const char* check_states(const PlanView& view) {
-  for (std::size_t i = 0; i < view.states.size(); ++i) {
+  for (size_t i = 0; i < view.states.size(); ++i) {
     const State& s = view.states[i];
     const bool decided = s.verdict != verdict_undecided && s.verdict != verdict_forward;
     if (decided && s.verdict >= view.groups.size()) return "the plan names a group it lacks";
@@ -162,7 +162,7 @@ const char* check_conjunctions(const PlanView& view) {
     if (c.count == 0 || c.count > max_conjunction_sites)
       return "the plan has a conjunction of no sites, or of too many";
     if (c.reserved != 0) return unknown_field;
-    for (std::uint32_t i = 0; i < max_conjunction_sites; ++i)
+    for (uint32_t i = 0; i < max_conjunction_sites; ++i)
       if (i < c.count ? c.sites[i] >= view.sites.size() : c.sites[i] != no_site)
         return "the plan names a call site it lacks";
   }
@@ -178,7 +178,7 @@ const char* check_selectors(const PlanView& view) {
 }
 
 const char* check_checked_modules(const PlanView& view) {
-  std::uint64_t relaxations = 0;
+  uint64_t relaxations = 0;
   for (const CheckedModule& m : view.checked_modules) {
     if (m.build_id_length == 0 || m.build_id_length > max_build_id)
       return "the plan has a module without a build-id";
@@ -266,7 +266,7 @@ struct Beginning {
 
 // The number of bytes to read from a file of that size. Only the beginning of a file that is not a
 // plan, is too short, or has rules for hints; 0 if its size or counts do not match.
-std::size_t bytes_worth_reading(const Beginning& begun, std::size_t size) {
+size_t bytes_worth_reading(const Beginning& begun, size_t size) {
   const Header& header = begun.header;
   const bool known =
       std::memcmp(header.magic, magic, sizeof magic) == 0 && header.version <= version;
@@ -292,14 +292,14 @@ const char* load_plan(const char* path, PlanView& view) {
     close(fd);
     return "the plan is empty";
   }
-  if (static_cast<std::size_t>(info.st_size) > max_file) {
+  if (static_cast<size_t>(info.st_size) > max_file) {
     close(fd);
     return "the plan is larger than any can be";
   }
   Beginning beginning{};
   const ssize_t begun = pread(fd, &beginning, sizeof beginning, 0);
-  const std::size_t size =
-      begun < 0 ? 0 : bytes_worth_reading(beginning, static_cast<std::size_t>(info.st_size));
+  const size_t size =
+      begun < 0 ? 0 : bytes_worth_reading(beginning, static_cast<size_t>(info.st_size));
   if (size == 0) {
     close(fd);
     return begun < 0 ? "the plan cannot be read" : "the plan's counts do not match its size";
@@ -309,11 +309,11 @@ const char* load_plan(const char* path, PlanView& view) {
     close(fd);
     return "there is no memory for the plan";
   }
-  std::size_t done = 0;
+  size_t done = 0;
   while (done < size) {
     const ssize_t n = read(fd, static_cast<char*>(memory) + done, size - done);
     if (n <= 0) break;
-    done += static_cast<std::size_t>(n);
+    done += static_cast<size_t>(n);
   }
   close(fd);
   const char* problem = validate({static_cast<const std::byte*>(memory), done}, view);

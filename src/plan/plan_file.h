@@ -34,7 +34,7 @@ const char* validate(std::span<const std::byte> file, PlanView& view);
 
 // Checks a group. Returns nullptr, or one sentence that describes the error. `known_flags` are
 // those of the plan's version.
-const char* check_group(const Group& group, std::uint32_t known_flags);
+const char* check_group(const Group& group, uint32_t known_flags);
 
 // Reads the file at `path` into new memory and validates it. Returns the same as `validate`; on
 // success the memory is never freed.

@@ -115,14 +115,14 @@ EXPORTED size_t malloc_usable_size(void* p) { return tidy_usable_size(p); }
 // NOLINTBEGIN(misc-new-delete-overloads): new stays the next library's.
 EXPORTED void operator delete(void* p) noexcept { free(p); }
 EXPORTED void operator delete[](void* p) noexcept { free(p); }
-EXPORTED void operator delete(void* p, std::size_t) noexcept { free(p); }
-EXPORTED void operator delete[](void* p, std::size_t) noexcept { free(p); }
+EXPORTED void operator delete(void* p, size_t) noexcept { free(p); }
+EXPORTED void operator delete[](void* p, size_t) noexcept { free(p); }
 EXPORTED void operator delete(void* p, const std::nothrow_t&) noexcept { free(p); }
 EXPORTED void operator delete[](void* p, const std::nothrow_t&) noexcept { free(p); }
 EXPORTED void operator delete(void* p, std::align_val_t) noexcept { free(p); }
 EXPORTED void operator delete[](void* p, std::align_val_t) noexcept { free(p); }
-EXPORTED void operator delete(void* p, std::size_t, std::align_val_t) noexcept { free(p); }
-EXPORTED void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { free(p); }
+EXPORTED void operator delete(void* p, size_t, std::align_val_t) noexcept { free(p); }
+EXPORTED void operator delete[](void* p, size_t, std::align_val_t) noexcept { free(p); }
 EXPORTED void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept {
   free(p);
 }

@@ -46,10 +46,10 @@ bool PageMemory::open() {
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (table == MAP_FAILED) return false;
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::uintptr_t at = ranges::find_room(bytes, attempt);
+    const uintptr_t at = ranges::find_room(bytes, attempt);
     if (at == 0) continue;
     range_.set(at, 0, PROT_READ | PROT_WRITE);
-    if (!range_.grow(std::size_t{kMinGrowth} * kPageBytes)) continue;
+    if (!range_.grow(size_t{kMinGrowth} * kPageBytes)) continue;
     entries_ = static_cast<Entry*>(table);
     max_pages_ = pages;
     base_.store(at, std::memory_order_relaxed);
@@ -60,10 +60,10 @@ bool PageMemory::open() {
     void* const at = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) continue;
-    range_.set(reinterpret_cast<std::uintptr_t>(at), size, PROT_READ | PROT_WRITE);
+    range_.set(reinterpret_cast<uintptr_t>(at), size, PROT_READ | PROT_WRITE);
     entries_ = static_cast<Entry*>(table);
     max_pages_ = static_cast<uint32_t>(size / kPageBytes);
-    base_.store(reinterpret_cast<std::uintptr_t>(at), std::memory_order_relaxed);
+    base_.store(reinterpret_cast<uintptr_t>(at), std::memory_order_relaxed);
     return true;
   }
   munmap(table, pages * sizeof(Entry));
@@ -145,7 +145,7 @@ uint32_t PageMemory::add() {
     const uint64_t pages = std::min(max_pages_, (count / step + 1) * step);
     const KeepErrno keep;
     if (!open_entries(count)) return kNone;
-    if (!range_.grow(pages * kPageBytes) && !range_.grow((std::size_t{count} + 1) * kPageBytes))
+    if (!range_.grow(pages * kPageBytes) && !range_.grow((size_t{count} + 1) * kPageBytes))
       return kNone;
   } while (!count_.compare_exchange_weak(count, count + 1, std::memory_order_release,
                                          std::memory_order_relaxed));

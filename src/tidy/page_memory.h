@@ -27,7 +27,7 @@ class PageMemory {
     return place < Place{count_.load(std::memory_order_relaxed)} * kPageBytes;
   }
   Place place_of(const void* p) const {
-    return reinterpret_cast<std::uintptr_t>(p) - base_.load(std::memory_order_relaxed);
+    return reinterpret_cast<uintptr_t>(p) - base_.load(std::memory_order_relaxed);
   }
   void* address_of(Place place) const {
     return reinterpret_cast<void*>(base_.load(std::memory_order_relaxed) + place);
@@ -60,7 +60,7 @@ class PageMemory {
   bool open_entries(uint32_t page);
   bool has_many_dirty(bool all);
 
-  std::atomic<std::uintptr_t> base_{0};
+  std::atomic<uintptr_t> base_{0};
   uint32_t max_pages_ = 0;  // pages that the table has entries for
   Entry* entries_ = nullptr;
   uint64_t table_bytes_ = 0;             // that are mapped; open() alone writes it

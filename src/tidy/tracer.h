@@ -9,7 +9,7 @@ namespace halo::tidy {
 // about when it does. So a model of the heap has the accesses of the heap itself. This one is
 // of a heap in a program: it does nothing.
 struct Untraced {
-  static constexpr void touch(const void* /*at*/, std::size_t /*bytes*/) {}
+  static constexpr void touch(const void* /*at*/, size_t /*bytes*/) {}
 };
 
 }  // namespace halo::tidy

@@ -5,9 +5,9 @@
 
 namespace particles {
 
-Cloud::Cloud(std::uint32_t count, std::uint32_t longest_life, std::uint64_t seed)
+Cloud::Cloud(uint32_t count, uint32_t longest_life, uint64_t seed)
     : rng_{mix64(seed)}, longest_life_(longest_life) {
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; ++i) {
     first_ = make_particle(first_);
   }
   for (Particle* particle = first_; particle != nullptr; particle = particle->next) {
@@ -23,7 +23,7 @@ Cloud::~Cloud() {
   }
 }
 
-void Cloud::step(std::int64_t now) {
+void Cloud::step(int64_t now) {
   for (Particle* particle = first_; particle != nullptr; particle = particle->next) {
     if (particle->ends == now) {
       end(particle);
@@ -32,7 +32,7 @@ void Cloud::step(std::int64_t now) {
   }
 }
 
-void Cloud::begin(Particle* particle, std::int64_t now) {
+void Cloud::begin(Particle* particle, int64_t now) {
   particle->ends = now + 1 + rng_below(&rng_, longest_life_);
   set_off(particle, rng_);
 }

@@ -11,27 +11,27 @@ namespace particles {
 // The remains of the particles that have ended.
 struct Tally {
   double energy = 0;
-  std::uint64_t ended = 0;
-  std::uint64_t checksum = 0;
+  uint64_t ended = 0;
+  uint64_t checksum = 0;
 };
 
 class Cloud {
  public:
-  Cloud(std::uint32_t count, std::uint32_t longest_life, std::uint64_t seed);
+  Cloud(uint32_t count, uint32_t longest_life, uint64_t seed);
   ~Cloud();
   Cloud(const Cloud&) = delete;
   Cloud& operator=(const Cloud&) = delete;
 
   // Sets every particle off again that ends at this step.
-  void step(std::int64_t now);
+  void step(int64_t now);
   const Tally& tally() const { return tally_; }
 
  private:
-  void begin(Particle* particle, std::int64_t now);
+  void begin(Particle* particle, int64_t now);
   void end(const Particle* particle);
 
   Rng rng_;
-  std::uint32_t longest_life_;
+  uint32_t longest_life_;
   Particle* first_ = nullptr;
   Tally tally_;
 };

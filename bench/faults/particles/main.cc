@@ -15,15 +15,14 @@ int main(int argc, char** argv) {
                           {"seed", 0, 1 << 30, 1}};
   read_arguments_if_any(argc, argv, arguments, 4);
 
-  particles::Cloud cloud(static_cast<std::uint32_t>(arguments[0].value),
-                         static_cast<std::uint32_t>(arguments[1].value),
-                         static_cast<std::uint64_t>(arguments[3].value));
+  particles::Cloud cloud(static_cast<uint32_t>(arguments[0].value),
+                         static_cast<uint32_t>(arguments[1].value),
+                         static_cast<uint64_t>(arguments[3].value));
   for (long now = 1; now <= arguments[2].value; ++now) {
     cloud.step(now);
   }
   const particles::Tally& tally = cloud.tally();
-  const std::uint64_t checksum =
-      checksum_add(tally.checksum, std::bit_cast<std::uint64_t>(tally.energy));
+  const uint64_t checksum = checksum_add(tally.checksum, std::bit_cast<uint64_t>(tally.energy));
   std::printf("particles: %" PRIu64 " ended\nchecksum %016" PRIx64 "\n", tally.ended, checksum);
   return 0;
 }

@@ -4,8 +4,8 @@
 namespace particles {
 namespace {
 
-constexpr std::uint32_t kColours = 256;
-constexpr std::uint32_t kEmitters = 16;
+constexpr uint32_t kColours = 256;
+constexpr uint32_t kEmitters = 16;
 
 Vector random_vector(Rng& rng) { return {rng_unit(&rng), rng_unit(&rng), rng_unit(&rng)}; }
 
@@ -38,7 +38,7 @@ double energy(const Particle* particle) {
          particle->charge * particle->position.z;
 }
 
-std::uint32_t appearance(const Particle* particle) {
+uint32_t appearance(const Particle* particle) {
   return particle->colour * kEmitters + particle->emitter;
 }
 

@@ -13,14 +13,14 @@ struct Vector {
 
 struct Particle {
   Particle* next;
-  std::int64_t ends;  // the step at which it ends
+  int64_t ends;  // the step at which it ends
   Vector position;
   Vector velocity;
   Vector spin;
   double mass;
   double charge;
-  std::uint32_t colour;
-  std::uint32_t emitter;
+  uint32_t colour;
+  uint32_t emitter;
 };
 
 // Not yet set off: nothing but its place in the list.
@@ -30,6 +30,6 @@ void delete_particle(Particle* particle);
 void set_off(Particle* particle, Rng& rng);
 // Its motion and its appearance.
 double energy(const Particle* particle);
-std::uint32_t appearance(const Particle* particle);
+uint32_t appearance(const Particle* particle);
 
 }  // namespace particles

@@ -23,10 +23,10 @@ class Place {
  private:
   static constexpr double kExtent = 1024;  // for fixed cells; the mesh is smaller
   static constexpr double kStep = 1.0 / 64;
-  static constexpr auto kValues = static_cast<std::uint32_t>(kExtent / kStep);
+  static constexpr auto kValues = static_cast<uint32_t>(kExtent / kStep);
 
   static unsigned element(double coordinate) {
-    return objects().element(static_cast<std::uint32_t>(coordinate / kStep), kValues);
+    return objects().element(static_cast<uint32_t>(coordinate / kStep), kValues);
   }
 
   variant::Scope scope_;

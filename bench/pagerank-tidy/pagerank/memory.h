@@ -18,10 +18,10 @@ inline variant::Objects& objects() {
 // What is allocated while it exists belongs to that node.
 class Place {
  public:
-  explicit Place(std::uint32_t node) : scope_(objects(), objects().element(node, kNodes)) {}
+  explicit Place(uint32_t node) : scope_(objects(), objects().element(node, kNodes)) {}
 
  private:
-  static constexpr std::uint32_t kNodes = 1 << 20;  // for fixed cells; the graph has fewer
+  static constexpr uint32_t kNodes = 1 << 20;  // for fixed cells; the graph has fewer
 
   variant::Scope scope_;
 };

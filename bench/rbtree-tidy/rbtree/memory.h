@@ -16,8 +16,8 @@ inline variant::Objects& objects() {
 template <typename Node>
 Node* make(float payload, Node&& content) {
   constexpr float kStep = 1.0f / 64;
-  constexpr std::uint32_t kPayloads = 1 << 24;
-  const auto value = static_cast<std::uint32_t>(payload / kStep);
+  constexpr uint32_t kPayloads = 1 << 24;
+  const auto value = static_cast<uint32_t>(payload / kStep);
   const variant::Scope scope(objects(), objects().element(value, kPayloads));
   return halo::tidy::make_in_scope<Node>(std::forward<Node>(content)).release();
 }

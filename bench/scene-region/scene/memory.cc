@@ -28,8 +28,8 @@ class Region {
   Region& operator=(const Region&) = delete;
 
   // Null if no memory is left.
-  void* take(std::size_t size) {
-    const std::size_t whole = (size + kAlignment - 1) / kAlignment * kAlignment;
+  void* take(size_t size) {
+    const size_t whole = (size + kAlignment - 1) / kAlignment * kAlignment;
     if (whole > left_ && !add_block(whole)) {
       return nullptr;
     }
@@ -40,15 +40,15 @@ class Region {
   }
 
  private:
-  static constexpr std::size_t kBlockSize = std::size_t{64} << 10;
-  static constexpr std::size_t kAlignment = alignof(void*);  // no object of a scene needs more
+  static constexpr size_t kBlockSize = size_t{64} << 10;
+  static constexpr size_t kAlignment = alignof(void*);  // no object of a scene needs more
 
   struct Block {
     Block* previous;
   };
 
-  bool add_block(std::size_t needed) {
-    const std::size_t size = std::max(kBlockSize, sizeof(Block) + needed);
+  bool add_block(size_t needed) {
+    const size_t size = std::max(kBlockSize, sizeof(Block) + needed);
     void* memory = std::malloc(size);
     if (memory == nullptr) {
       return false;
@@ -61,14 +61,14 @@ class Region {
 
   Block* newest_ = nullptr;
   char* next_ = nullptr;
-  std::size_t left_ = 0;
+  size_t left_ = 0;
 };
 
 Region region;
 
 }  // namespace
 
-void* allocate(std::size_t size, const char* what) {
+void* allocate(size_t size, const char* what) {
   void* memory = region.take(size);
   if (memory == nullptr) {
     std::fprintf(stderr, "out of memory for %s\n", what);

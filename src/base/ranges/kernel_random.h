@@ -7,6 +7,6 @@ namespace halo::ranges {
 
 // The random number with index `which`: always the same in one process. It is derived from the
 // kernel's AT_RANDOM bytes, which cannot be computed back from it.
-std::uint64_t kernel_random(std::uint64_t which);
+uint64_t kernel_random(uint64_t which);
 
 }  // namespace halo::ranges

@@ -68,7 +68,7 @@ class EdgeTable {
   double relative_error() const;
 
  private:
-  static constexpr std::size_t kInitialSlots = 1024;
+  static constexpr size_t kInitialSlots = 1024;
 
   struct Slot {
     uint64_t key = 0;
@@ -83,7 +83,7 @@ class EdgeTable {
     if (row == nullptr) row = std::make_unique<uint64_t[]>(kInRows);
     return row.get();
   }
-  std::size_t slot_of(uint64_t key) const {
+  size_t slot_of(uint64_t key) const {
     return ((key * 0x9E3779B97F4A7C15ULL) >> 32) & (slots_.size() - 1);
   }
   void add_to_slot(base::ContextId x, base::ContextId y, uint64_t weight, EdgePart part);
@@ -96,7 +96,7 @@ class EdgeTable {
 
   std::array<std::array<Row, kInRows>, 3> rows_;  // by EdgePart and context
   std::vector<Slot> slots_;
-  std::size_t used_ = 0;
+  size_t used_ = 0;
 };
 
 }  // namespace halo::sinks

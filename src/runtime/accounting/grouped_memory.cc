@@ -27,7 +27,7 @@ GroupedMemory block_memory() {
     sum.resident += part.resident;
   }
   const SteppingCounts stepping = stepping_heap.counts();
-  const std::uint64_t active = sum.resident + stepping.resident;
+  const uint64_t active = sum.resident + stepping.resident;
   return ordered(
       {sum.live + stepping.live, active, active + arena.dirty_bytes(), arena.opened_bytes()});
 }
@@ -46,12 +46,12 @@ GroupedMemory grouped_memory() {
           blocks.mapped + spans.mapped};
 }
 
-std::size_t purge_grouped_memory() {
+size_t purge_grouped_memory() {
   if (ThreadHeap* const heap = current_heap) {
     const InsideHeap inside(heap);
     heap->flush();
   }
-  std::size_t purged = arena.bytes() == 0 ? 0 : arena.purge_free();
+  size_t purged = arena.bytes() == 0 ? 0 : arena.purge_free();
   if (has_spans) purged += span_heap.purge();
   return purged;
 }

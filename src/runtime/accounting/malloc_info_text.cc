@@ -15,7 +15,7 @@ void write(std::FILE* stream, std::string_view text) {
 
 unsigned count(std::string_view text, std::string_view part) {
   unsigned found = 0;
-  for (std::size_t at = text.find(part); at != std::string_view::npos;
+  for (size_t at = text.find(part); at != std::string_view::npos;
        at = text.find(part, at + part.size()))
     ++found;
   return found;
@@ -30,13 +30,13 @@ class Adder {
   Adder& operator=(const Adder&) = delete;
 
   // Adds to the number behind the next `attribute` of the next `element`. In the order of the text.
-  void add(std::string_view element, std::string_view attribute, std::uint64_t more) {
-    const std::size_t begin = text_.find(element);
+  void add(std::string_view element, std::string_view attribute, uint64_t more) {
+    const size_t begin = text_.find(element);
     if (begin == std::string_view::npos) return;
-    const std::size_t found = text_.find(attribute, begin);
+    const size_t found = text_.find(attribute, begin);
     if (found == std::string_view::npos) return;
-    const std::size_t digits = found + attribute.size();
-    const std::size_t end = text_.find('"', digits);
+    const size_t digits = found + attribute.size();
+    const size_t end = text_.find('"', digits);
     if (end == std::string_view::npos) return;
     write(stream_, text_.substr(0, digits));
     // The quotation mark ends the number.
@@ -52,11 +52,11 @@ class Adder {
 }  // namespace
 
 void write_malloc_info(std::FILE* stream, std::string_view document, const GroupedTotals& grouped) {
-  const std::size_t last = document.rfind(heap_end);
+  const size_t last = document.rfind(heap_end);
   if (last == std::string_view::npos) return write(stream, document);
   const std::string_view heaps = document.substr(0, last + heap_end.size());
   const auto& [blocks, spans, span_count] = grouped;
-  const std::uint64_t free = blocks.active - blocks.live;
+  const uint64_t free = blocks.active - blocks.live;
   write(stream, heaps);
   std::fprintf(stream,
                "<heap nr=\"%u\">\n<sizes>\n</sizes>\n"

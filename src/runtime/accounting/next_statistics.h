@@ -11,7 +11,7 @@ struct HaloMallinfo {
   int arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
 };
 struct HaloMallinfo2 {
-  std::size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+  size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
 };
 
 namespace halo::runtime {
@@ -22,7 +22,7 @@ struct NextStatistics {
   HaloMallinfo2 (*mallinfo2)();
   int (*malloc_info)(int, _IO_FILE*);
   void (*malloc_stats)();
-  int (*malloc_trim)(std::size_t);
+  int (*malloc_trim)(size_t);
 };
 
 // Looked up by the first call: activation makes it, since the linker's lock is waited for.

@@ -40,14 +40,14 @@ void look_up_programs(Function& function, const char* name) {
   function = is_programs(first) ? reinterpret_cast<Function>(first) : nullptr;
 }
 
-void* first_malloc(std::size_t size) {
+void* first_malloc(size_t size) {
   if (resolving) return bootstrap_allocate(size);
   resolve_next();
   return next.malloc(size);
 }
 
-void* first_calloc(std::size_t count, std::size_t size) {
-  std::size_t bytes;
+void* first_calloc(size_t count, size_t size) {
+  size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) {
     errno = ENOMEM;
     return nullptr;
@@ -91,7 +91,7 @@ void first_free_of_new(void* p) {
   next.free_of_new(p);
 }
 
-std::size_t first_usable_size(void* p) {
+size_t first_usable_size(void* p) {
   if (bootstrap_contains(p)) return bootstrap_size(p);
   if (resolving) return 0;
   resolve_next();
@@ -101,7 +101,7 @@ std::size_t first_usable_size(void* p) {
 // The next allocator's own functions, used by the wrappers below.
 constinit NextAllocator unguarded{};
 
-void* first_realloc(void* p, std::size_t size) {
+void* first_realloc(void* p, size_t size) {
   if (resolving && p != nullptr && !bootstrap_contains(p)) {
     errno = ENOMEM;  // the size of the old block is not known yet
     return nullptr;
@@ -114,13 +114,13 @@ void* first_realloc(void* p, std::size_t size) {
   return next.realloc(p, size);
 }
 
-void* first_memalign(std::size_t alignment, std::size_t size) {
+void* first_memalign(size_t alignment, size_t size) {
   if (resolving) return bootstrap_allocate(size, alignment);
   resolve_next();
   return next.memalign(alignment, size);
 }
 
-int first_posix_memalign(void** into, std::size_t alignment, std::size_t size) {
+int first_posix_memalign(void** into, size_t alignment, size_t size) {
   if (!resolving) {
     resolve_next();
     return next.posix_memalign(into, alignment, size);
@@ -129,7 +129,7 @@ int first_posix_memalign(void** into, std::size_t alignment, std::size_t size) {
   return *into == nullptr ? ENOMEM : 0;
 }
 
-void* first_aligned_alloc(std::size_t alignment, std::size_t size) {
+void* first_aligned_alloc(size_t alignment, size_t size) {
   if (resolving) return bootstrap_allocate(size, alignment);
   resolve_next();
   return next.aligned_alloc(alignment, size);
@@ -139,12 +139,12 @@ void free_past_bootstrap(void* p) {
   if (!bootstrap_contains(p)) unguarded.free(p);
 }
 
-void* realloc_past_bootstrap(void* p, std::size_t size) {
+void* realloc_past_bootstrap(void* p, size_t size) {
   if (!bootstrap_contains(p)) return unguarded.realloc(p, size);
   return move_from_bootstrap(next.malloc(size), size, p);
 }
 
-std::size_t usable_size_past_bootstrap(void* p) {
+size_t usable_size_past_bootstrap(void* p) {
   return bootstrap_contains(p) ? bootstrap_size(p) : unguarded.usable_size(p);
 }
 
@@ -152,7 +152,7 @@ void libc_free_past_bootstrap(void* p) {
   if (!bootstrap_contains(p)) unguarded.libc_free(p);
 }
 
-void* libc_realloc_past_bootstrap(void* p, std::size_t size) {
+void* libc_realloc_past_bootstrap(void* p, size_t size) {
   return bootstrap_contains(p) ? realloc_past_bootstrap(p, size) : unguarded.libc_realloc(p, size);
 }
 
@@ -163,7 +163,7 @@ void first_libc_free(void* p) {
   next.libc_free(p);
 }
 
-void* first_libc_realloc(void* p, std::size_t size) {
+void* first_libc_realloc(void* p, size_t size) {
   if (resolving || bootstrap_contains(p)) return first_realloc(p, size);
   resolve_next();
   return next.libc_realloc(p, size);

@@ -11,10 +11,10 @@ namespace halo::runtime {
 // The functions of the next allocator. Until `resolve_next` has run, each pointer refers to a stub
 // that resolves first, so callers never test for null. Optional functions may stay null.
 struct NextAllocator : NextFunctions {
-  std::size_t (*usable_size)(void*);  // optional
+  size_t (*usable_size)(void*);  // optional
   // glibc's aliases of free and realloc, which some programs call as well; optional.
   void (*libc_free)(void*);
-  void* (*libc_realloc)(void*, std::size_t);
+  void* (*libc_realloc)(void*, size_t);
   void (*free_of_new)(void*);  // for operator delete: `free`, or the one that the program defines
 
   void set_free(void (*function)(void*)) { free = free_of_new = function; }
@@ -26,8 +26,8 @@ HALO_HIDDEN extern constinit NextAllocator next;
 // would: blocks of both are mixed (detach.h). The program's calls of malloc do not reach the
 // runtime, so no plan is active. Set by `resolve_next`.
 struct ProgramsAllocator {
-  void* (*malloc)(std::size_t);                      // null if the program defines none
-  void* (*aligned_alloc)(std::size_t, std::size_t);  // likewise
+  void* (*malloc)(size_t);                 // null if the program defines none
+  void* (*aligned_alloc)(size_t, size_t);  // likewise
 };
 
 HALO_HIDDEN extern constinit ProgramsAllocator programs_allocator;
@@ -36,8 +36,8 @@ HALO_HIDDEN extern constinit ProgramsAllocator programs_allocator;
 // global policy, operator new has its own (global_policy.cc). Equals `next`, except while a module
 // rescan is due (modules.h).
 struct Fallback {
-  void* (*malloc)(std::size_t);
-  void* (*calloc)(std::size_t, std::size_t);
+  void* (*malloc)(size_t);
+  void* (*calloc)(size_t, size_t);
 };
 
 HALO_HIDDEN extern constinit Fallback fallback;

@@ -24,9 +24,9 @@ constinit std::atomic<const char*> obstacle{nullptr};
 constinit bool met_unlike = false;
 
 // The bias of each checked module whose code was compared, plus 1: its relaxed code differs.
-constinit std::uintptr_t compared[plan::max_modules]{};
+constinit uintptr_t compared[plan::max_modules]{};
 
-bool contains(const dl_phdr_info& module, std::uintptr_t address) {
+bool contains(const dl_phdr_info& module, uintptr_t address) {
   return std::any_of(
       module.dlpi_phdr, module.dlpi_phdr + module.dlpi_phnum, [&](const ElfW(Phdr) & part) {
         return part.p_type == PT_LOAD && address - module.dlpi_addr - part.p_vaddr < part.p_memsz;
@@ -35,7 +35,7 @@ bool contains(const dl_phdr_info& module, std::uintptr_t address) {
 
 template <typename Function>
 bool defines(const dl_phdr_info& module, Function* function) {
-  return contains(module, reinterpret_cast<std::uintptr_t>(function));
+  return contains(module, reinterpret_cast<uintptr_t>(function));
 }
 
 std::string_view name_of(const dl_phdr_info& module) {
@@ -58,10 +58,10 @@ bool is_exempt(const dl_phdr_info& module) {
 }
 
 // The module's index among the checked modules, or their count if it is not one of them.
-std::size_t find_checked(const dl_phdr_info& module) {
+size_t find_checked(const dl_phdr_info& module) {
   const auto build_id = build_id_of(module);
   const auto& checked = active_plan.checked_modules;
-  for (std::size_t i = 0; i < checked.size(); ++i) {
+  for (size_t i = 0; i < checked.size(); ++i) {
     if (!has_build_id(checked[i], build_id)) continue;
     if (compared[i] == module.dlpi_addr + 1 || has_code(checked[i], module)) {
       compared[i] = module.dlpi_addr + 1;
@@ -72,17 +72,17 @@ std::size_t find_checked(const dl_phdr_info& module) {
   return checked.size();
 }
 
-std::span<const plan::Relaxation> relaxations_of(std::size_t number) {
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < number; ++i) first += active_plan.checked_modules[i].relaxations;
+std::span<const plan::Relaxation> relaxations_of(size_t number) {
+  size_t first = 0;
+  for (size_t i = 0; i < number; ++i) first += active_plan.checked_modules[i].relaxations;
   return active_plan.relaxations.subspan(first, active_plan.checked_modules[number].relaxations);
 }
 
 // Whether the byte and its neighbours are in a mapped code segment that is not writable.
-bool is_code(const dl_phdr_info& module, std::uint64_t offset) {
+bool is_code(const dl_phdr_info& module, uint64_t offset) {
   return std::any_of(
       module.dlpi_phdr, module.dlpi_phdr + module.dlpi_phnum, [&](const ElfW(Phdr) & part) {
-        constexpr std::uint64_t around = 4;
+        constexpr uint64_t around = 4;
         return part.p_type == PT_LOAD && part.p_flags == (PF_R | PF_X) &&
                offset >= part.p_vaddr + around && offset + around < part.p_vaddr + part.p_filesz;
       });
@@ -90,13 +90,13 @@ bool is_code(const dl_phdr_info& module, std::uint64_t offset) {
 
 // Whether the bytes encode an aligned vector move (legacy, VEX or EVEX) and the change makes it the
 // unaligned one. The plan has checked this as well, but its contents may be damaged.
-bool is_relaxation(const std::uint8_t* at, std::uint8_t before, std::uint8_t after) {
-  const auto is_move = [](std::uint8_t opcode) { return opcode == 0x6F || opcode == 0x7F; };
+bool is_relaxation(const uint8_t* at, uint8_t before, uint8_t after) {
+  const auto is_move = [](uint8_t opcode) { return opcode == 0x6F || opcode == 0x7F; };
   if (before == 0x28 || before == 0x29)
     return after == before - 0x18 &&
            (at[-1] == 0x0F || at[-2] == 0xC5 || at[-3] == 0xC4 || at[-4] == 0x62);
   if (before == 0x66 && after == 0xF3) {
-    const std::uint8_t* escape = (at[1] & 0xF0) == 0x40 ? at + 2 : at + 1;  // past a REX prefix
+    const uint8_t* escape = (at[1] & 0xF0) == 0x40 ? at + 2 : at + 1;  // past a REX prefix
     return escape[0] == 0x0F && is_move(escape[1]);
   }
   return (before & 3) == 1 && after == (before ^ 3) &&
@@ -108,7 +108,7 @@ bool relax(const dl_phdr_info& module, std::span<const plan::Relaxation> relaxat
   CodeWriter writer;
   for (const plan::Relaxation& each : relaxations) {
     if (!is_code(module, each.offset)) return false;
-    auto* at = reinterpret_cast<const std::uint8_t*>(module.dlpi_addr + each.offset);
+    auto* at = reinterpret_cast<const uint8_t*>(module.dlpi_addr + each.offset);
     if (*at == each.after) continue;  // already relaxed
     if (*at != each.before || !is_relaxation(at, each.before, each.after)) return false;
     if (!writer.write(at, each.after)) return false;
@@ -117,7 +117,7 @@ bool relax(const dl_phdr_info& module, std::span<const plan::Relaxation> relaxat
   return true;
 }
 
-int find_unknown(dl_phdr_info* module, std::size_t, void*) {
+int find_unknown(dl_phdr_info* module, size_t, void*) {
   return find_checked(*module) == active_plan.checked_modules.size() && !is_exempt(*module);
 }
 
@@ -126,7 +126,7 @@ const char* unknown_module() {
                     : "a module is not one of those that the plan has checked";
 }
 
-int relax_module(dl_phdr_info* module, std::size_t, void*) { return !check_alignment_of(*module); }
+int relax_module(dl_phdr_info* module, size_t, void*) { return !check_alignment_of(*module); }
 
 }  // namespace
 
@@ -141,29 +141,29 @@ void begin_alignment(bool generates_code) {
 
 bool check_alignment_of(const dl_phdr_info& module) {
   if (aligns_all_to_16()) return false;
-  const std::size_t number = find_checked(module);
+  const size_t number = find_checked(module);
   const bool known = number < active_plan.checked_modules.size();
   if (known ? relax(module, relaxations_of(number)) : is_exempt(module)) return true;
   align_all_to_16(known ? "code cannot be relaxed" : unknown_module());
   return false;
 }
 
-void forget_checked_modules_but(std::size_t count) {
+void forget_checked_modules_but(size_t count) {
   if (aligns_all_to_16()) return;
   struct Search {
-    std::size_t left;
+    size_t left;
     std::bitset<plan::max_modules> present;
   } search{count, {}};
-  const auto note = [](dl_phdr_info* module, std::size_t, void* data) {
+  const auto note = [](dl_phdr_info* module, size_t, void* data) {
     auto& of = *static_cast<Search*>(data);
     if (of.left == 0) return 1;
     --of.left;
-    for (std::size_t i = 0; i < active_plan.checked_modules.size(); ++i)
+    for (size_t i = 0; i < active_plan.checked_modules.size(); ++i)
       if (compared[i] == module->dlpi_addr + 1) of.present.set(i);
     return 0;
   };
   dl_iterate_phdr(note, &search);
-  for (std::size_t i = 0; i < active_plan.checked_modules.size(); ++i)
+  for (size_t i = 0; i < active_plan.checked_modules.size(); ++i)
     if (!search.present[i]) compared[i] = 0;
 }
 

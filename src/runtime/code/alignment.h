@@ -30,7 +30,7 @@ bool check_alignment_of(const dl_phdr_info& module);
 
 // Forgets the modules that were checked and are not among the first `count` of the linker's list
 // any more: others may come to their addresses. Calls dl_iterate_phdr.
-void forget_checked_modules_but(std::size_t count);
+void forget_checked_modules_but(size_t count);
 
 // Aligns all later blocks to 16: code that the plan has not checked may run from now on. The reason
 // is a clause.

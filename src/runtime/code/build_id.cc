@@ -23,11 +23,11 @@ ModuleDigest digest_of(const dl_phdr_info& module) {
 
 }  // namespace
 
-std::span<const std::uint8_t> build_id_of(const dl_phdr_info& module) {
+std::span<const uint8_t> build_id_of(const dl_phdr_info& module) {
   for (int i = 0; i < module.dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = module.dlpi_phdr[i];
     if (part.p_type != PT_NOTE || !is_loaded(module, part)) continue;
-    const auto* at = reinterpret_cast<const std::uint8_t*>(module.dlpi_addr + part.p_vaddr);
+    const auto* at = reinterpret_cast<const uint8_t*>(module.dlpi_addr + part.p_vaddr);
     const auto found = find_build_id({at, part.p_memsz}, part.p_align);
     if (!found.empty()) return found;
   }
@@ -39,7 +39,7 @@ bool has_code(const plan::CheckedModule& checked, const dl_phdr_info& module) {
 }
 
 Match match(const plan::Module& planned, const dl_phdr_info& module,
-            std::span<const std::uint8_t> build_id) {
+            std::span<const uint8_t> build_id) {
   if (!has_build_id(planned, build_id)) return Match::no;
   const bool same = planned.layout == 0 || digest_of(module).layout() == planned.layout;
   return same ? Match::yes : Match::build_id_only;

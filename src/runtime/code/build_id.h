@@ -11,11 +11,11 @@
 namespace halo::runtime {
 
 // The build-id inside the module's own memory; empty if the module has no loaded build-id note.
-std::span<const std::uint8_t> build_id_of(const dl_phdr_info& module);
+std::span<const uint8_t> build_id_of(const dl_phdr_info& module);
 
 // Whether the plan's module has that build-id.
 template <typename Planned>
-bool has_build_id(const Planned& planned, std::span<const std::uint8_t> build_id) {
+bool has_build_id(const Planned& planned, std::span<const uint8_t> build_id) {
   return planned.build_id_length == build_id.size() &&
          __builtin_memcmp(planned.build_id, build_id.data(), build_id.size()) == 0;
 }
@@ -25,12 +25,12 @@ bool has_build_id(const Planned& planned, std::span<const std::uint8_t> build_id
 bool has_code(const plan::CheckedModule& checked, const dl_phdr_info& module);
 
 // How a loaded module with that build-id compares to one of the plan, by its layout.
-enum class Match : std::uint8_t {
+enum class Match : uint8_t {
   no,
   build_id_only,  // other content: the build-id was set by hand, for example
   yes,
 };
 Match match(const plan::Module& planned, const dl_phdr_info& module,
-            std::span<const std::uint8_t> build_id);
+            std::span<const uint8_t> build_id);
 
 }  // namespace halo::runtime

@@ -15,12 +15,12 @@ CodeWriter::~CodeWriter() {
   if (memory_ >= 0) syscall(SYS_close, memory_);
 }
 
-bool CodeWriter::write(const std::uint8_t* at, std::uint8_t value) {
+bool CodeWriter::write(const uint8_t* at, uint8_t value) {
   const KeepErrno keep;
   if (memory_ < 0)
     memory_ = static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC));
   if (memory_ < 0) return false;
-  const auto place = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(at));
+  const auto place = static_cast<off_t>(reinterpret_cast<uintptr_t>(at));
   return syscall(SYS_pwrite64, memory_, &value, 1, place) == 1 &&
          __atomic_load_n(at, __ATOMIC_RELAXED) == value;
 }

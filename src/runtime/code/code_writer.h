@@ -16,7 +16,7 @@ class CodeWriter {
   ~CodeWriter();
 
   // Returns false if the system refuses the write; nothing has changed then. Keeps errno.
-  bool write(const std::uint8_t* at, std::uint8_t value);
+  bool write(const uint8_t* at, uint8_t value);
 
  private:
   int memory_ = -1;  // opened by the first write

@@ -22,9 +22,9 @@ namespace {
 
 // Null until they are found; some C libraries lack pkey_mprotect.
 struct MappingFunctions {
-  void* (*mmap)(void*, std::size_t, int, int, int, off_t);
-  int (*mprotect)(void*, std::size_t, int);
-  int (*pkey_mprotect)(void*, std::size_t, int, int);
+  void* (*mmap)(void*, size_t, int, int, int, off_t);
+  int (*mprotect)(void*, size_t, int);
+  int (*pkey_mprotect)(void*, size_t, int, int);
   void* (*shmat)(int, const void*, int);
 };
 constinit MappingFunctions next_mapping{};
@@ -44,7 +44,7 @@ void look_up(Function& function, const char* name) {
   if (const CodeListener listener = code_listener.load(std::memory_order_acquire)) listener();
 }
 
-void* map(void* at, std::size_t bytes, int rights, int flags, int file, off_t offset) {
+void* map(void* at, size_t bytes, int rights, int flags, int file, off_t offset) {
   if (next_mapping.mmap != nullptr)
     return next_mapping.mmap(at, bytes, rights, flags, file, offset);
   return reinterpret_cast<void*>(syscall(SYS_mmap, at, bytes, rights, flags, file, offset));
@@ -73,16 +73,16 @@ extern "C" {
 
 HALO_EXPORTED_FUNCTIONS(HALO_DECLARE)
 
-void* mmap(void* at, std::size_t bytes, int rights, int flags, int file, off_t offset) noexcept {
+void* mmap(void* at, size_t bytes, int rights, int flags, int file, off_t offset) noexcept {
   if ((rights & PROT_EXEC) != 0) [[unlikely]]
     halo::runtime::code_appeared(__builtin_return_address(0));
   return halo::runtime::map(at, bytes, rights, flags, file, offset);
 }
 
-void* mmap64(void* at, std::size_t bytes, int rights, int flags, int file, off_t offset) noexcept
+void* mmap64(void* at, size_t bytes, int rights, int flags, int file, off_t offset) noexcept
     __attribute__((alias("mmap")));
 
-int mprotect(void* at, std::size_t bytes, int rights) noexcept {
+int mprotect(void* at, size_t bytes, int rights) noexcept {
   if ((rights & PROT_EXEC) != 0) [[unlikely]]
     halo::runtime::code_appeared(__builtin_return_address(0));
   if (halo::runtime::next_mapping.mprotect != nullptr)
@@ -90,7 +90,7 @@ int mprotect(void* at, std::size_t bytes, int rights) noexcept {
   return static_cast<int>(syscall(SYS_mprotect, at, bytes, rights));
 }
 
-int pkey_mprotect(void* at, std::size_t bytes, int rights, int key) noexcept {
+int pkey_mprotect(void* at, size_t bytes, int rights, int key) noexcept {
   if ((rights & PROT_EXEC) != 0) [[unlikely]]
     halo::runtime::code_appeared(__builtin_return_address(0));
   if (halo::runtime::next_mapping.pkey_mprotect != nullptr)

@@ -13,14 +13,14 @@ namespace halo::runtime {
 namespace {
 
 constexpr int max_frames = 1024;
-constinit std::atomic<std::uint64_t> walks{0};
-constinit std::atomic<std::uint64_t> differences{0};
+constinit std::atomic<uint64_t> walks{0};
+constinit std::atomic<uint64_t> differences{0};
 // libunwind may allocate; such allocations are not checked.
 __attribute__((tls_model("initial-exec"))) thread_local bool checking = false;
 
 // The program's return addresses, innermost first; the runtime's own frames come before the one at
 // `slot`.
-int unwind(const std::uintptr_t* slot, std::uintptr_t* into) {
+int unwind(const uintptr_t* slot, uintptr_t* into) {
   unw_context_t context;
   unw_cursor_t cursor;
   if (unw_getcontext(&context) != 0 || unw_init_local(&cursor, &context) != 0) return 0;
@@ -31,28 +31,28 @@ int unwind(const std::uintptr_t* slot, std::uintptr_t* into) {
     if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || unw_get_reg(&cursor, UNW_REG_SP, &sp) != 0)
       break;
     // After the return to the program, its stack pointer is directly above the slot.
-    outside = outside || sp == reinterpret_cast<std::uintptr_t>(slot + 1);
+    outside = outside || sp == reinterpret_cast<uintptr_t>(slot + 1);
     if (outside) into[count++] = ip;
   }
   return count;
 }
 
-bool seen_before(const std::uintptr_t* addresses, int count, std::uintptr_t address) {
+bool seen_before(const uintptr_t* addresses, int count, uintptr_t address) {
   for (int i = 0; i < count; ++i)
     if (addresses[i] == address) return true;
   return false;
 }
 
-std::uint32_t child_of(const Table& table, std::uint32_t parent, std::uintptr_t address) {
-  for (std::uint32_t i = 1; i < table.state_count; ++i)
+uint32_t child_of(const Table& table, uint32_t parent, uintptr_t address) {
+  for (uint32_t i = 1; i < table.state_count; ++i)
     if (table.states[i].parent == parent && table.states[i].address == address) return i;
   return 0;
 }
 
 // The group of the reduced stack, found without distances, hashes or skipping. If a walk ends in a
 // state by rule, that state forwards, as the planner assumes.
-std::uint16_t expected_group(const Table& table, const std::uintptr_t* frames, int count) {
-  std::uint32_t state = 0;
+uint16_t expected_group(const Table& table, const uintptr_t* frames, int count) {
+  uint32_t state = 0;
   for (int i = 0; i < count; ++i) {
     if (seen_before(frames, i, frames[i])) continue;
     state = child_of(table, state, frames[i]);
@@ -66,10 +66,10 @@ std::uint16_t expected_group(const Table& table, const std::uintptr_t* frames, i
 
 }  // namespace
 
-void check_walk(const Table& table, const std::uintptr_t* slot, Verdict verdict) {
+void check_walk(const Table& table, const uintptr_t* slot, Verdict verdict) {
   if (checking) return;
   checking = true;
-  std::uintptr_t frames[max_frames];
+  uintptr_t frames[max_frames];
   const int count = unwind(slot, frames);
   walks.fetch_add(1, std::memory_order_relaxed);
   if (count == 0 || expected_group(table, frames, count) != verdict.group)

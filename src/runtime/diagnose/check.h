@@ -8,15 +8,15 @@
 namespace halo::runtime {
 
 struct CheckCounts {
-  std::uint64_t walks;
-  std::uint64_t differences;
+  uint64_t walks;
+  uint64_t differences;
 };
 
 #ifdef HALO_CHECK
-void check_walk(const Table& table, const std::uintptr_t* slot, Verdict verdict);
+void check_walk(const Table& table, const uintptr_t* slot, Verdict verdict);
 CheckCounts check_counts();
 #else
-inline void check_walk(const Table&, const std::uintptr_t*, Verdict) {}
+inline void check_walk(const Table&, const uintptr_t*, Verdict) {}
 inline CheckCounts check_counts() { return {}; }
 #endif
 

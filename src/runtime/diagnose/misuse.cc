@@ -21,7 +21,7 @@
 namespace halo::runtime {
 namespace {
 
-using Word = std::atomic<std::uint64_t>;
+using Word = std::atomic<uint64_t>;
 
 Word* map_bits() {
   void* p = mmap(nullptr, arena.max_bytes() / granule / 8, PROT_READ | PROT_WRITE,
@@ -40,8 +40,8 @@ Word* in_use() {
   return found;
 }
 
-std::uintptr_t granule_of(const void* p) {
-  return (reinterpret_cast<std::uintptr_t>(p) - arena.base()) / granule;
+uintptr_t granule_of(const void* p) {
+  return (reinterpret_cast<uintptr_t>(p) - arena.base()) / granule;
 }
 
 bool is_marked(const Word* bits, const void* p) {
@@ -54,7 +54,7 @@ __attribute__((format(printf, 1, 2))) void print(const char* format, ...) {
   va_start(arguments, format);
   const int n = vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  if (n > 0 && write(STDERR_FILENO, line, static_cast<std::size_t>(n)) < 0) return;
+  if (n > 0 && write(STDERR_FILENO, line, static_cast<size_t>(n)) < 0) return;
 }
 
 // The start of the block, free or uncut range that contains `p`; null if unknown.
@@ -64,9 +64,9 @@ const char* block_around(const Page& page, const void* p) {
   if (page.heap == nullptr) return nullptr;
   const PageLayout& layout = page.heap->layout();
   const char* memory = arena.memory_of(page);
-  const std::uint32_t first = layout.first(arena.link_of(page), page.block);
+  const uint32_t first = layout.first(arena.link_of(page), page.block);
   if (at < memory + first) return nullptr;
-  std::uint32_t offset = first, behind = first;
+  uint32_t offset = first, behind = first;
   while (behind <= at - memory) {
     offset = behind;
     behind = layout.row(first, offset, 0, page.block).behind;
@@ -79,7 +79,7 @@ struct Owner {
   char text[32] = "pages that groups share";
   explicit Owner(const Page& page) {
     if (page.thread.load(std::memory_order_relaxed) == stepping_owner) return;
-    const std::uint32_t group = page.heap == nullptr ? 0 : page.heap->group();
+    const uint32_t group = page.heap == nullptr ? 0 : page.heap->group();
     if (!is_shared_heap(group)) snprintf(text, sizeof text, "group %u", group);
   }
 };
@@ -90,8 +90,8 @@ void report_free(const Word* bits, const void* p) {
   const bool owned = page.thread.load(std::memory_order_relaxed) != nullptr;
   const char* block = owned ? block_around(page, p) : nullptr;
   if (block == nullptr) return print("halo: wrong free: no block was ever allocated at %p\n", p);
-  const std::size_t inside = static_cast<std::size_t>(static_cast<const char*>(p) - block);
-  const std::size_t bytes = GroupHeap::size_of(page, block);
+  const size_t inside = static_cast<size_t>(static_cast<const char*>(p) - block);
+  const size_t bytes = GroupHeap::size_of(page, block);
   const Owner owner(page);
   if (inside == 0)
     print("halo: double free: the block of %zu bytes at %p in %s is not in use\n", bytes, p,
@@ -106,7 +106,7 @@ void report_free(const Word* bits, const void* p) {
 void* track_alloc(void* p) {
   const KeepErrno keep;
   Word* bits = p == nullptr ? nullptr : in_use();
-  if (bits != nullptr) bits[granule_of(p) / 64].fetch_or(std::uint64_t{1} << (granule_of(p) % 64));
+  if (bits != nullptr) bits[granule_of(p) / 64].fetch_or(uint64_t{1} << (granule_of(p) % 64));
   return p;
 }
 
@@ -114,8 +114,8 @@ bool track_free(const void* p) {
   const KeepErrno keep;
   Word* bits = in_use();
   if (bits == nullptr) return true;
-  const std::uint64_t bit = std::uint64_t{1} << (granule_of(p) % 64);
-  const bool aligned = reinterpret_cast<std::uintptr_t>(p) % granule == 0;
+  const uint64_t bit = uint64_t{1} << (granule_of(p) % 64);
+  const bool aligned = reinterpret_cast<uintptr_t>(p) % granule == 0;
   if (aligned && (bits[granule_of(p) / 64].fetch_and(~bit) & bit) != 0) return true;
   report_free(bits, p);
   return false;

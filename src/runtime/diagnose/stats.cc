@@ -30,12 +30,12 @@ constinit bool keeping_stats = false;
 namespace {
 
 struct Totals {
-  std::uint64_t allocations = 0, refusals = 0, live = 0, resident = 0, pages = 0;
-  std::uint64_t max_live = 0, peak_resident = 0, live_at_peak = 0, last_live = 0;
+  uint64_t allocations = 0, refusals = 0, live = 0, resident = 0, pages = 0;
+  uint64_t max_live = 0, peak_resident = 0, live_at_peak = 0, last_live = 0;
 };
 
 // The totals of a group, or of a shared heap.
-Totals totals_of(std::uint32_t group) {
+Totals totals_of(uint32_t group) {
   Totals sum;
   for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
     if (!is_shared_heap(group)) sum.allocations += t->shared_allocations(group);
@@ -64,9 +64,9 @@ Totals totals_of(std::uint32_t group) {
 }
 
 // The sum over all shared heaps; their peaks need not coincide.
-Totals totals_of_shared(std::uint32_t groups) {
+Totals totals_of_shared(uint32_t groups) {
   Totals sum;
-  for (std::uint32_t i = 0; i < shared_heaps; ++i) {
+  for (uint32_t i = 0; i < shared_heaps; ++i) {
     const Totals t = totals_of(groups + i);
     sum.refusals += t.refusals;
     sum.live += t.live;
@@ -94,14 +94,14 @@ Totals totals_of_stepping() {
 }
 
 struct Memory {
-  std::uint64_t resident = 0, huge = 0;  // bytes
+  uint64_t resident = 0, huge = 0;  // bytes
 };
 
 // Sums Rss and AnonHugePages of the arena's mappings, in a streaming parse of smaps.
 class SmapsParser {
  public:
   void line(const char* text) {
-    std::uint64_t from, to, kib;
+    uint64_t from, to, kib;
     if (sscanf(text, "%lx-%lx ", &from, &to) == 2) {
       // A mapping that grows while the file is read may be listed twice.
       inside_ = from >= end_ && from >= arena.base() && to <= arena.base() + arena.bytes();
@@ -115,7 +115,7 @@ class SmapsParser {
   Memory memory;
 
  private:
-  std::uint64_t end_ = 0;  // of the previous mapping
+  uint64_t end_ = 0;  // of the previous mapping
   bool inside_ = false;
 };
 
@@ -125,7 +125,7 @@ Memory arena_memory() {
   const int fd = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
   char buffer[4096], text[512];
-  std::size_t length = 0;
+  size_t length = 0;
   for (ssize_t n; (n = read(fd, buffer, sizeof buffer)) > 0;) {
     for (ssize_t i = 0; i < n; ++i) {
       if (buffer[i] == '\n') {
@@ -159,7 +159,7 @@ void write_walks_json(Output& out) {
   if (!counting_all) return;
   out.print("\"walk_misses\": %lu, \"walks_by_steps\": [",
             walk_counts.misses.load(std::memory_order_relaxed));
-  for (std::uint32_t i = 0; i < max_steps_counted; ++i)
+  for (uint32_t i = 0; i < max_steps_counted; ++i)
     out.print("%s%lu", i == 0 ? "" : ", ", walk_counts.by_steps[i].load(std::memory_order_relaxed));
   out.print("], ");
 }
@@ -179,13 +179,13 @@ void write_path_json(Output& out, const char* path) {
   out.print("\"%.*s\"", length, path);
 }
 
-void write_json(Output& out, const Activity& activity, std::uint32_t groups, double start) {
+void write_json(Output& out, const Activity& activity, uint32_t groups, double start) {
   const char* reason = activity.reason;
   out.print("{\"active\": %s, \"reason\": \"%s\", \"calls_taken_by\": ",
             reason == nullptr ? "true" : "false", reason == nullptr ? "" : reason);
   write_path_json(out, activity.taker == nullptr ? "" : activity.taker);
   out.print(", \"groups\": [");
-  for (std::uint32_t i = 0; i < groups; ++i) {
+  for (uint32_t i = 0; i < groups; ++i) {
     const Totals t = totals_of(i);
     out.print(i == 0 ? "{" : ", {");
     if (counting_all) out.print("\"allocations\": %lu, ", t.allocations);
@@ -225,8 +225,8 @@ void write_json(Output& out, const Activity& activity, std::uint32_t groups, dou
 // The histogram of return addresses that walks read beyond the caller's.
 void write_walks_text(Output& out) {
   bool any = false;
-  for (std::uint32_t i = 0; i < max_steps_counted; ++i) {
-    const std::uint64_t n = walk_counts.by_steps[i].load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < max_steps_counted; ++i) {
+    const uint64_t n = walk_counts.by_steps[i].load(std::memory_order_relaxed);
     if (n == 0) continue;
     out.print(any ? " %u: %lu" : "halo: walks by return addresses read: %u: %lu", i + 1, n);
     any = true;
@@ -239,18 +239,17 @@ void write_walks_text(Output& out) {
 
 void write_line(Output& out, const char* name, const char* allocations, const Totals& t) {
   out.print("halo: %6s %12s %12lu %12lu %12lu %12ld %7lu %9lu\n", name, allocations, t.live,
-            t.max_live, t.resident, static_cast<std::int64_t>(t.resident - t.live), t.pages,
-            t.refusals);
+            t.max_live, t.resident, static_cast<int64_t>(t.resident - t.live), t.pages, t.refusals);
 }
 
-void write_text(Output& out, const Activity& activity, std::uint32_t groups) {
+void write_text(Output& out, const Activity& activity, uint32_t groups) {
   const char* reason = activity.reason;
   out.print("halo: process %d, %s%s\n", getpid(),
             reason == nullptr ? "active" : "inactive: ", reason == nullptr ? "" : reason);
   if (groups != 0)
     out.print("halo: %6s %12s %12s %12s %12s %12s %7s %9s\n", "group", "allocations", "live bytes",
               "peak bytes", "resident", "waste", "pages", "refused");
-  for (std::uint32_t i = 0; i < groups; ++i) {
+  for (uint32_t i = 0; i < groups; ++i) {
     const Totals t = totals_of(i);
     char name[12], allocations[24] = "-";
     snprintf(name, sizeof name, "%u", i);
@@ -281,7 +280,7 @@ void write_text(Output& out, const Activity& activity, std::uint32_t groups) {
 
 bool is_human_readable(const char* path) { return strcmp(path, "1") == 0; }
 
-void write_stats(const char* path, const Activity& activity, std::uint32_t groups) {
+void write_stats(const char* path, const Activity& activity, uint32_t groups) {
   if (arena.bytes() == 0) groups = 0;  // no group was ever opened
   const double start = now();
   if (is_human_readable(path)) {

@@ -17,6 +17,6 @@ struct Activity {
 
 // Writes the statistics of all groups to `path`, in which %p stands for the process id, as one JSON
 // object. Allocates nothing and takes no lock; ignores errors.
-void write_stats(const char* path, const Activity& activity, std::uint32_t groups);
+void write_stats(const char* path, const Activity& activity, uint32_t groups);
 
 }  // namespace halo::runtime

@@ -32,43 +32,43 @@ HALO_EXPORTED_FUNCTIONS(HALO_DECLARE)
 
 // The parts of malloc and free that are not forwarded directly. forwarding.cc enters them by a
 // jump, as parts of the exported functions.
-__attribute__((noinline)) static void* cut_for_malloc(std::size_t size, CallerCode code) {
+__attribute__((noinline)) static void* cut_for_malloc(size_t size, CallerCode code) {
   if (void* p = bump_block(code, size)) [[likely]]
     return p;
   return halo_enter_malloc(size);
 }
 
-__attribute__((noinline)) static void* serve_larger(std::size_t size, std::uint64_t word) {
+__attribute__((noinline)) static void* serve_larger(size_t size, uint64_t word) {
   if (!is_fast_size<max_object_limit>(size)) return halo_enter_malloc(size);
   return serve_decided<max_object_limit>(size, word, halo_enter_malloc, cut_for_malloc);
 }
 
-__attribute__((used)) void* halo_serve_malloc(std::size_t size, std::uint64_t word) {
+__attribute__((used)) void* halo_serve_malloc(size_t size, uint64_t word) {
   if (!is_fast_size<max_direct>(size)) [[unlikely]]
     return serve_larger(size, word);
   return serve_decided<max_direct>(size, word, halo_enter_malloc, cut_for_malloc);
 }
 
-__attribute__((used)) void halo_release(void* p, std::uintptr_t page) {
+__attribute__((used)) void halo_release(void* p, uintptr_t page) {
   if (free_fast(arena.page_at(page), p)) [[likely]]
     return;
   free_grouped(p);
 }
 
-void* calloc(std::size_t count, std::size_t size) {
+void* calloc(size_t count, size_t size) {
   if (planned(__builtin_return_address(0))) [[unlikely]]
     return halo_enter_calloc(count, size);
   return fallback.calloc(count, size);
 }
 
-void* realloc(void* p, std::size_t size) {
+void* realloc(void* p, size_t size) {
   if (planned(__builtin_return_address(0)) || arena.contains(p)) [[unlikely]]
     return halo_enter_realloc(p, size);
   return next.realloc(p, size);
 }
 
-void* reallocarray(void* p, std::size_t count, std::size_t size) noexcept {
-  std::size_t bytes;
+void* reallocarray(void* p, size_t count, size_t size) noexcept {
+  size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) {
     errno = ENOMEM;
     return nullptr;
@@ -80,39 +80,37 @@ void* reallocarray(void* p, std::size_t count, std::size_t size) noexcept {
 
 void cfree(void* p) { release(p); }
 
-void free_sized(void* p, std::size_t) { release(p); }
+void free_sized(void* p, size_t) { release(p); }
 
-void free_aligned_sized(void* p, std::size_t, std::size_t) { release(p); }
+void free_aligned_sized(void* p, size_t, size_t) { release(p); }
 
 void __libc_free(void* p) {
   if (arena.contains(p)) return free_grouped(p);
   next.libc_free(p);
 }
 
-void* __libc_realloc(void* p, std::size_t size) {
+void* __libc_realloc(void* p, size_t size) {
   if (arena.contains(p)) return halo_enter_realloc(p, size);
   return next.libc_realloc(p, size);
 }
 
-std::size_t malloc_usable_size(void* p) { return halo::runtime::usable_size(p); }
+size_t malloc_usable_size(void* p) { return halo::runtime::usable_size(p); }
 
-void* memalign(std::size_t alignment, std::size_t size) { return next.memalign(alignment, size); }
+void* memalign(size_t alignment, size_t size) { return next.memalign(alignment, size); }
 
-void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  return next.aligned_alloc(alignment, size);
-}
+void* aligned_alloc(size_t alignment, size_t size) { return next.aligned_alloc(alignment, size); }
 
-int posix_memalign(void** into, std::size_t alignment, std::size_t size) noexcept {
+int posix_memalign(void** into, size_t alignment, size_t size) noexcept {
   return next.posix_memalign(into, alignment, size);
 }
 
-void* valloc(std::size_t size) noexcept {
+void* valloc(size_t size) noexcept {
   return next.valloc != nullptr ? next.valloc(size) : next.memalign(4096, size);
 }
 
-void* pvalloc(std::size_t size) {
+void* pvalloc(size_t size) {
   if (next.pvalloc != nullptr) return next.pvalloc(size);
-  const std::size_t rounded = (size + 4095) & ~std::size_t{4095};
+  const size_t rounded = (size + 4095) & ~size_t{4095};
   return next.memalign(4096, rounded < size ? size : rounded);
 }
 

@@ -37,9 +37,9 @@ namespace {
 
 // If rounding `size` up overflows, returns nullptr and a size that no library can serve: the C++
 // library's own form, which is tried next, may overflow as well.
-void* allocate_aligned(std::size_t& size, std::align_val_t alignment) {
-  const auto step = static_cast<std::size_t>(alignment);
-  const std::size_t rounded = (size + step - 1) & ~(step - 1);
+void* allocate_aligned(size_t& size, std::align_val_t alignment) {
+  const auto step = static_cast<size_t>(alignment);
+  const size_t rounded = (size + step - 1) & ~(step - 1);
   if (rounded < size) {
     size = SIZE_MAX / 2 + 1;
     return nullptr;
@@ -51,7 +51,7 @@ void* allocate_aligned(std::size_t& size, std::align_val_t alignment) {
   return function(step, rounded == 0 ? step : rounded);
 }
 
-void* forward_new(std::size_t size) {
+void* forward_new(size_t size) {
   resolve_next();
   return programs_allocator.malloc != nullptr ? programs_allocator.malloc(size)
                                               : fallback.malloc(size);
@@ -61,19 +61,18 @@ void* forward_new(std::size_t size) {
 
 // Entered by a jump, as a part of the exported operator.
 
-__attribute__((noinline)) static void* cut_for_new(std::size_t size, CallerCode code) {
+__attribute__((noinline)) static void* cut_for_new(size_t size, CallerCode code) {
   if (void* p = bump_block(code, size)) [[likely]]
     return p;
   return halo_enter_new(size);
 }
 
-__attribute__((noinline)) static void* serve_larger_new(std::size_t size, std::uint64_t word) {
+__attribute__((noinline)) static void* serve_larger_new(size_t size, uint64_t word) {
   if (!is_fast_size<max_object_limit>(size)) return halo_enter_new(size);
   return serve_decided<max_object_limit>(size, word, halo_enter_new, cut_for_new);
 }
 
-extern "C" __attribute__((used, noinline)) void* halo_serve_new(std::size_t size,
-                                                                std::uint64_t word) {
+extern "C" __attribute__((used, noinline)) void* halo_serve_new(size_t size, uint64_t word) {
   if (!is_fast_size<max_direct>(size)) [[unlikely]]
     return serve_larger_new(size, word);
   return serve_decided<max_direct>(size, word, halo_enter_new, cut_for_new);
@@ -85,8 +84,8 @@ using Tag = const std::nothrow_t*;
 constexpr const char* nothrow_name = "_ZnwmRKSt9nothrow_t";
 constexpr const char* aligned_nothrow_name = "_ZnwmSt11align_val_tRKSt9nothrow_t";
 
-using NothrowNew = void* (*)(std::size_t, Tag);
-using AlignedNothrowNew = void* (*)(std::size_t, std::align_val_t, Tag);
+using NothrowNew = void* (*)(size_t, Tag);
+using AlignedNothrowNew = void* (*)(size_t, std::align_val_t, Tag);
 constinit std::atomic<NothrowNew> nothrow_new{nullptr};
 constinit std::atomic<AlignedNothrowNew> aligned_nothrow_new{nullptr};
 
@@ -105,14 +104,14 @@ Function linked_operator(std::atomic<Function>& known, const char* name) {
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  const std::uint64_t word = caller_word_at(caller_hash(*own_slot()));
+void* operator new(size_t size) {
+  const uint64_t word = caller_word_at(caller_hash(*own_slot()));
   if (word != 0) [[unlikely]]
     return halo_serve_new(size, word);
   return new_of_others(size);
 }
 
-void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept {
+void* operator new(size_t size, const std::nothrow_t& tag) noexcept {
   if (!new_is_ours()) {
     const NothrowNew function = linked_operator(nothrow_new, nothrow_name);
     return function != nullptr ? function(size, &tag) : refused_new(nothrow_name, size, &tag);
@@ -124,13 +123,12 @@ void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept {
   return refused_new(nothrow_name, size, &tag);
 }
 
-void* operator new(std::size_t size, std::align_val_t alignment) {
+void* operator new(size_t size, std::align_val_t alignment) {
   if (void* p = allocate_aligned(size, alignment)) return p;
   return refused_new("_ZnwmSt11align_val_t", size, alignment);
 }
 
-void* operator new(std::size_t size, std::align_val_t alignment,
-                   const std::nothrow_t& tag) noexcept {
+void* operator new(size_t size, std::align_val_t alignment, const std::nothrow_t& tag) noexcept {
   if (aligned_new_is_ours()) {
     if (void* p = allocate_aligned(size, alignment)) return p;
   } else if (const AlignedNothrowNew function =

@@ -25,9 +25,9 @@ using halo::runtime::NextStatistics;
 template <typename Info>
 Info with_groups(Info info) {
   const auto [blocks, spans, span_count] = grouped_totals();
-  const auto add = [](auto& field, std::uint64_t more) {
-    field = static_cast<std::remove_reference_t<decltype(field)>>(
-        static_cast<std::uint64_t>(field) + more);
+  const auto add = [](auto& field, uint64_t more) {
+    field =
+        static_cast<std::remove_reference_t<decltype(field)>>(static_cast<uint64_t>(field) + more);
   };
   add(info.arena, blocks.active);
   add(info.uordblks, blocks.live);
@@ -39,7 +39,7 @@ Info with_groups(Info info) {
 
 // What a C library without mallinfo2 knows, up to 4 GiB in each field.
 HaloMallinfo2 widened(const HaloMallinfo& info) {
-  const auto widen = [](int field) { return std::size_t{static_cast<unsigned>(field)}; };
+  const auto widen = [](int field) { return size_t{static_cast<unsigned>(field)}; };
   return {widen(info.arena),    widen(info.ordblks), widen(info.smblks),  widen(info.hblks),
           widen(info.hblkhd),   widen(info.usmblks), widen(info.fsmblks), widen(info.uordblks),
           widen(info.fordblks), widen(info.keepcost)};
@@ -49,7 +49,7 @@ bool has_groups(const GroupedTotals& grouped) {
   return grouped.blocks.mapped + grouped.spans.mapped != 0;
 }
 
-void print_totals(const char* title, std::uint64_t system, std::uint64_t in_use) {
+void print_totals(const char* title, uint64_t system, uint64_t in_use) {
   std::fprintf(stderr, "%s:\nsystem bytes     = %10lu\nin use bytes     = %10lu\n", title, system,
                in_use);
 }
@@ -77,7 +77,7 @@ int malloc_info(int options, std::FILE* stream) noexcept {
   if (of_next == nullptr) return -1;
   if (!has_groups(grouped)) return of_next(options, stream);
   char* text = nullptr;
-  std::size_t length = 0;
+  size_t length = 0;
   std::FILE* const memory = open_memstream(&text, &length);
   if (memory == nullptr) return of_next(options, stream);
   const int status = of_next(options, memory);
@@ -100,7 +100,7 @@ void malloc_stats() noexcept {
   print_totals("Total (incl. mmap and groups)", sum.arena + sum.hblkhd, sum.uordblks + sum.hblkhd);
 }
 
-int malloc_trim(std::size_t pad) noexcept {
+int malloc_trim(size_t pad) noexcept {
   const halo::KeepErrno keep;
   const auto of_next = next_statistics().malloc_trim;
   const bool purged = halo::runtime::purge_grouped_memory() != 0;

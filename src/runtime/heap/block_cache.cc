@@ -7,21 +7,21 @@ namespace halo::runtime {
 
 constinit BlockCache no_cache;
 
-void BlockCache::move_to(void** slots, std::size_t count) {
-  const std::size_t cached = size();
+void BlockCache::move_to(void** slots, size_t count) {
+  const size_t cached = size();
   if (cached != 0) std::memcpy(slots, begin_, cached * sizeof *slots);
   __atomic_store_n(&begin_, slots, __ATOMIC_RELAXED);
-  room_ = static_cast<std::uint32_t>(count);
+  room_ = static_cast<uint32_t>(count);
   limit_to(count);
   set_top(slots + cached);
 }
 
-void BlockCache::drop_oldest(std::size_t count) {
+void BlockCache::drop_oldest(size_t count) {
   if (count == 0) return;
   std::memmove(begin_, begin_ + count, (size() - count) * sizeof *begin_);
   set_top(top_ - count);
 }
 
-void BlockCache::reverse_newest(std::size_t count) { std::reverse(top_ - count, top_); }
+void BlockCache::reverse_newest(size_t count) { std::reverse(top_ - count, top_); }
 
 }  // namespace halo::runtime

@@ -26,14 +26,14 @@ namespace halo::runtime {
 class BlockCache {
  public:
   // Blocks that any cache may hold.
-  static constexpr std::size_t max_cached = 1024;
+  static constexpr size_t max_cached = 1024;
 
   constexpr BlockCache() = default;
 
   // The object must be in zeroed memory. The cache has no room yet and serves blocks of `block`
   // bytes. `next` is another cache of the heap. If `range` is not null, an empty cache takes blocks
   // from it by bump allocation.
-  void initialise(std::uint32_t block, BlockCache* next, MixedRange* range) {
+  void initialise(uint32_t block, BlockCache* next, MixedRange* range) {
     block_ = block;
     next_ = next;
     range_ = range;
@@ -72,25 +72,25 @@ class BlockCache {
     return true;
   }
 
-  std::size_t size() const {
-    return static_cast<std::size_t>(__atomic_load_n(&top_, __ATOMIC_RELAXED) -
-                                    __atomic_load_n(&begin_, __ATOMIC_RELAXED));
+  size_t size() const {
+    return static_cast<size_t>(__atomic_load_n(&top_, __ATOMIC_RELAXED) -
+                               __atomic_load_n(&begin_, __ATOMIC_RELAXED));
   }
   // The number of blocks it may hold.
-  std::size_t capacity() const { return static_cast<std::size_t>(end_ - begin_); }
+  size_t capacity() const { return static_cast<size_t>(end_ - begin_); }
   // In order of age, oldest first.
   void** begin() const { return begin_; }
 
   // The number of addresses that its memory has room for.
-  std::size_t room() const { return room_; }
+  size_t room() const { return room_; }
   // Moves to memory for `count` addresses, at least as many as before, and copies the cached ones.
-  void move_to(void** slots, std::size_t count);
+  void move_to(void** slots, size_t count);
   // Limits the capacity to `count`: at most the room, and at least the number of cached blocks.
-  void limit_to(std::size_t count) { end_ = begin_ + count; }
+  void limit_to(size_t count) { end_ = begin_ + count; }
   // Removes the oldest `count` blocks from the cache.
-  void drop_oldest(std::size_t count);
+  void drop_oldest(size_t count);
   // Reverses the order of the newest `count` blocks.
-  void reverse_newest(std::size_t count);
+  void reverse_newest(size_t count);
 
   // The fast path of an empty cache: a block by bump allocation, or nullptr.
   void* bump_fast() {
@@ -114,7 +114,7 @@ class BlockCache {
   }
 
   // Sets the run: the blocks that start every `step` bytes from `begin` up to `end`.
-  void set_run(char* begin, char* end, std::uint32_t step) {
+  void set_run(char* begin, char* end, uint32_t step) {
     set_run_next(begin);
     __atomic_store_n(&run_end_, end, __ATOMIC_RELAXED);
     __atomic_store_n(&run_step_, step, __ATOMIC_RELAXED);
@@ -122,27 +122,27 @@ class BlockCache {
   char* run_next() const { return __atomic_load_n(&run_next_, __ATOMIC_RELAXED); }
   char* run_end() const { return __atomic_load_n(&run_end_, __ATOMIC_RELAXED); }
   // Bytes between the starts of the run's blocks; 0 if there has been no run.
-  std::uint32_t run_step() const { return __atomic_load_n(&run_step_, __ATOMIC_RELAXED); }
+  uint32_t run_step() const { return __atomic_load_n(&run_step_, __ATOMIC_RELAXED); }
 
   // Bytes of the blocks that are cached or in the run. Another thread may read a slightly different
   // sum, and no run or no cached blocks while these change.
-  std::uint64_t bytes() const {
-    const std::ptrdiff_t run = run_end() - run_next();
-    const std::uint32_t step = run_step();
-    const bool torn = run < 0 || run > static_cast<std::ptrdiff_t>(2 * page_size);
-    const std::uint64_t ready = torn || step == 0 ? 0 : static_cast<std::uint64_t>(run) / step;
-    const std::size_t cached = size();  // torn while the addresses move
+  uint64_t bytes() const {
+    const ptrdiff_t run = run_end() - run_next();
+    const uint32_t step = run_step();
+    const bool torn = run < 0 || run > static_cast<ptrdiff_t>(2 * page_size);
+    const uint64_t ready = torn || step == 0 ? 0 : static_cast<uint64_t>(run) / step;
+    const size_t cached = size();  // torn while the addresses move
     return ((cached <= max_cached ? cached : 0) + ready) * block_;
   }
 
   BlockCache* next() const { return next_; }
-  std::uint32_t block() const { return block_; }
+  uint32_t block() const { return block_; }
   // Pages of this block size with free or uncut blocks.
   PageQueue& pages() { return pages_; }
 
   // The number of blocks flushed to their pages since the cache last ran empty.
-  std::size_t flushed() const { return flushed_; }
-  void count_flush(std::size_t blocks) { flushed_ += blocks; }
+  size_t flushed() const { return flushed_; }
+  void count_flush(size_t blocks) { flushed_ += blocks; }
   void count_empty() { flushed_ = 0; }
 
  private:
@@ -154,12 +154,12 @@ class BlockCache {
   void** end_ = nullptr;
   char* run_next_ = nullptr;
   char* run_end_ = nullptr;
-  std::uint32_t run_step_ = 0;
-  std::uint32_t block_ = 0;
-  std::size_t flushed_ = 0;
+  uint32_t run_step_ = 0;
+  uint32_t block_ = 0;
+  size_t flushed_ = 0;
   BlockCache* next_ = nullptr;
   MixedRange* range_ = nullptr;
-  std::uint32_t room_ = 0;
+  uint32_t room_ = 0;
   PageQueue pages_;
 };
 
@@ -170,7 +170,7 @@ extern BlockCache no_cache;
 // The cache for the used block `p` of that page if the fast path finds it, else nullptr.
 [[gnu::always_inline]] inline BlockCache* cache_for_freed(const Page& page, const void* p) {
   if (page.cache != nullptr) return page.cache;
-  const std::uint64_t behind = arena.granules_behind(p);
+  const uint64_t behind = arena.granules_behind(p);
   if (behind < max_direct / granule) [[likely]]
     return page.caches[behind];
   return behind < page_size / granule ? page.caches[class_numbers.of[behind + 1]] : nullptr;

@@ -9,19 +9,19 @@
 
 namespace halo::runtime {
 
-inline constexpr std::uint32_t line = 64;
-inline constexpr std::uint32_t sets = 64;  // of a first-level cache: 4 KiB per way
+inline constexpr uint32_t line = 64;
+inline constexpr uint32_t sets = 64;  // of a first-level cache: 4 KiB per way
 
 // Spreads blocks over all cache sets. If a block's number of lines shares a factor g with the
 // number of sets, blocks would start in 1 / g of the sets. So large blocks are one line further
 // apart, which costs at most a sixteenth. Small ones skip a line after each sets / g blocks, and
 // any run of them starts in all sets equally.
 struct BlockSpacing {
-  std::uint32_t step;          // bytes between starts of neighbouring blocks
-  std::uint32_t before_a_gap;  // bytes of blocks between two skipped lines; 0: no line is skipped
+  uint32_t step;          // bytes between starts of neighbouring blocks
+  uint32_t before_a_gap;  // bytes of blocks between two skipped lines; 0: no line is skipped
 
   // `all_sets`: number of sets, a power of two.
-  static constexpr BlockSpacing of(std::uint32_t block, std::uint32_t all_sets = sets) {
+  static constexpr BlockSpacing of(uint32_t block, uint32_t all_sets = sets) {
     const bool aliases = block % (2 * line) == 0;
     if (!aliases || block > page_size / 2) return {block, 0};
     if (block >= 16 * line) return {block + line, 0};
@@ -29,8 +29,8 @@ struct BlockSpacing {
   }
 
   // The offset of the block behind the one at `offset`, relative to the first block.
-  constexpr std::uint32_t next(std::uint32_t offset) const {
-    const std::uint32_t behind = offset + step;
+  constexpr uint32_t next(uint32_t offset) const {
+    const uint32_t behind = offset + step;
     if (before_a_gap == 0 || behind % (before_a_gap + line) != before_a_gap) return behind;
     return behind + line;
   }
@@ -38,12 +38,12 @@ struct BlockSpacing {
   // A row of blocks that are `step` bytes apart, from `offset` on and within `bytes`: their number,
   // and the offset of the block behind them.
   struct Row {
-    std::uint32_t count, behind;
+    uint32_t count, behind;
   };
-  constexpr Row row(std::uint32_t offset, std::uint32_t bytes) const {
-    const std::uint32_t count = bytes / step;
+  constexpr Row row(uint32_t offset, uint32_t bytes) const {
+    const uint32_t count = bytes / step;
     if (before_a_gap == 0) return {count, offset + count * step};
-    const std::uint32_t to_gap = before_a_gap - offset % (before_a_gap + line);
+    const uint32_t to_gap = before_a_gap - offset % (before_a_gap + line);
     if (count * step < to_gap) return {count, offset + count * step};
     return {to_gap / step, offset + to_gap + line};
   }
@@ -51,25 +51,25 @@ struct BlockSpacing {
 
 // A number below `count` for a page: the fraction of `page` times the golden ratio, so that any
 // number of pages divides the range evenly.
-constexpr std::uint32_t golden_share(std::uint32_t page, std::uint32_t count) {
-  constexpr std::uint32_t golden = 2654435769;  // 2^32 over the golden ratio
-  return static_cast<std::uint32_t>(std::uint64_t{page * golden} * count >> 32);
+constexpr uint32_t golden_share(uint32_t page, uint32_t count) {
+  constexpr uint32_t golden = 2654435769;  // 2^32 over the golden ratio
+  return static_cast<uint32_t>(uint64_t{page * golden} * count >> 32);
 }
 
 // If at most `few` large blocks fit in a page, they do not use all sets of it.
-inline constexpr std::uint32_t few = 20;
+inline constexpr uint32_t few = 20;
 
 // Whether pages can begin at all sets, as if their blocks, `step` bytes apart, were one row. Some
 // pages then have one block less: a thirty-second of all blocks at most.
-constexpr bool pages_form_a_row(std::uint32_t step) {
-  const auto blocks = static_cast<std::uint32_t>(page_size / step);
-  const auto room = static_cast<std::uint32_t>(page_size % step);
+constexpr bool pages_form_a_row(uint32_t step) {
+  const auto blocks = static_cast<uint32_t>(page_size / step);
+  const auto room = static_cast<uint32_t>(page_size % step);
   return blocks <= few && room / line + 2 * blocks >= sets - 1;
 }
 
 // The spacing of blocks in pages. With ways of 4 KiB, a few large blocks follow each other directly
 // if their pages do not form a row. The room which that leaves is where the page begins.
-constexpr BlockSpacing spacing_in_pages(std::uint32_t block, std::uint32_t all_sets = sets) {
+constexpr BlockSpacing spacing_in_pages(uint32_t block, uint32_t all_sets = sets) {
   const BlockSpacing spacing = BlockSpacing::of(block, all_sets);
   if (spacing.step == block || all_sets > sets) return spacing;
   if (page_size / spacing.step > few || pages_form_a_row(spacing.step)) return spacing;
@@ -85,19 +85,18 @@ constexpr BlockSpacing spacing_in_pages(std::uint32_t block, std::uint32_t all_s
 //
 // With ways of more than 4 KiB, a page has too few such blocks to use all sets. Pages then begin at
 // all lines of a step. A page has one block less at most.
-constexpr std::uint32_t first_offset(std::uint32_t page, std::uint32_t block,
-                                     std::uint32_t all_sets = sets) {
+constexpr uint32_t first_offset(uint32_t page, uint32_t block, uint32_t all_sets = sets) {
   const bool aliases = BlockSpacing::of(block, all_sets).step != block;
-  const std::uint32_t step = spacing_in_pages(block, all_sets).step;
-  const auto room = static_cast<std::uint32_t>(page_size % step);
+  const uint32_t step = spacing_in_pages(block, all_sets).step;
+  const auto room = static_cast<uint32_t>(page_size % step);
   const bool spread = step != block;
   if (spread && all_sets > sets) return golden_share(page, step / line) * line;
   if (spread && pages_form_a_row(step)) {
-    const auto blocks = static_cast<std::uint32_t>(page_size / step);
+    const auto blocks = static_cast<uint32_t>(page_size / step);
     return page * blocks * (step / line) % sets * line;
   }
   if (aliases) return page * 137 % std::min(room / line + 1, sets) * line;
-  const std::uint32_t staggered = page * 5 % 16 * line;
+  const uint32_t staggered = page * 5 % 16 * line;
   return block <= page_size / 16 || staggered <= room ? staggered : room / line * line;
 }
 

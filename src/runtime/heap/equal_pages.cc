@@ -11,9 +11,9 @@ namespace {
 // Pages with free blocks that one refill scans at most.
 constexpr int max_pages = 8;
 // Bytes of freed blocks that one refill takes at most: the program may not need them.
-constexpr std::size_t max_taken = 16 * 1024;
+constexpr size_t max_taken = 16 * 1024;
 // Bytes of never used blocks in one run at most.
-constexpr std::uint32_t max_run = 4 * 1024;
+constexpr uint32_t max_run = 4 * 1024;
 
 bool has_room(const Page& page) { return page.bump_offset * granule + page.block <= page_size; }
 
@@ -22,8 +22,8 @@ bool has_room(const Page& page) { return page.bump_offset * granule + page.block
 // Refills an empty cache with freed blocks, at most to a half, or opens a run. Returns false if no
 // memory is available.
 bool GroupHeap::refill(BlockCache& cache) {
-  const std::size_t wanted = std::min(cache.capacity() / 2, 1 + max_taken / cache.block());
-  std::size_t taken = 0;
+  const size_t wanted = std::min(cache.capacity() / 2, 1 + max_taken / cache.block());
+  size_t taken = 0;
   for (int i = 0; i < max_pages && taken < wanted; ++i) {
     Page* page = cache.pages().front();
     if (page == nullptr) break;
@@ -44,9 +44,9 @@ bool GroupHeap::refill(BlockCache& cache) {
 }
 
 // Takes at most `maximum` of a page's free blocks.
-std::size_t GroupHeap::take_freed(Page& page, BlockCache& cache, std::size_t maximum) {
-  const std::size_t taken = PageBits(page).take(maximum, [&](void* p) { cache.push(p); });
-  page.used += static_cast<std::uint32_t>(taken);
+size_t GroupHeap::take_freed(Page& page, BlockCache& cache, size_t maximum) {
+  const size_t taken = PageBits(page).take(maximum, [&](void* p) { cache.push(p); });
+  page.used += static_cast<uint32_t>(taken);
   taken_bytes_ += taken * page.block;
   return taken;
 }
@@ -54,16 +54,16 @@ std::size_t GroupHeap::take_freed(Page& page, BlockCache& cache, std::size_t max
 // Opens a run of equally spaced blocks behind the cut part of a page with room. They count as used,
 // but their bits are clear: no thread has received them, so a free of one is invalid.
 void GroupHeap::open_run(Page& page, BlockCache& cache) {
-  const std::uint32_t first = layout_.first(arena.link_of(page), page.block);
-  const std::uint32_t begin = page.bump_offset * granule;
-  const auto room = static_cast<std::uint32_t>(page_size) - begin - page.block;
+  const uint32_t first = layout_.first(arena.link_of(page), page.block);
+  const uint32_t begin = page.bump_offset * granule;
+  const auto room = static_cast<uint32_t>(page_size) - begin - page.block;
   const auto [count, step, behind] = layout_.row(first, begin, std::min(room, max_run), page.block);
   char* const run = arena.memory_of(page) + begin;
   cache.set_run(run, run + count * step, step);
   set_bump_offset(page, behind);
   account_touched(page);
   page.used += count;
-  taken_bytes_ += std::uint64_t{count} * page.block;
+  taken_bytes_ += uint64_t{count} * page.block;
   if (!has_room(page)) cache.pages().remove(page);
 }
 
@@ -73,11 +73,11 @@ void GroupHeap::close_run(BlockCache& cache) {
   char* const end = cache.run_end();
   if (begin == end) return;
   Page& page = arena.page_of(begin);
-  const auto count = static_cast<std::uint32_t>(end - begin) / cache.run_step();
+  const auto count = static_cast<uint32_t>(end - begin) / cache.run_step();
   page.used -= count;
-  taken_bytes_ -= std::uint64_t{count} * page.block;
+  taken_bytes_ -= uint64_t{count} * page.block;
   cache.set_run(nullptr, nullptr, 0);
-  set_bump_offset(page, static_cast<std::size_t>(begin - arena.memory_of(page)));
+  set_bump_offset(page, static_cast<size_t>(begin - arena.memory_of(page)));
   release_or_queue(page);
 }
 

@@ -12,32 +12,32 @@ namespace halo::runtime {
 
 // A stale entry may be of a page that belongs to another heap now. The owner is read first: no
 // other heap gives a page to this one, or takes one from it.
-bool FreeLists::is_free(const char* block, std::size_t size) {
+bool FreeLists::is_free(const char* block, size_t size) {
   Page& page = arena.page_of(block);
   if (page.thread.load(std::memory_order_relaxed) != stepping_owner) return false;
   if (!PageBits(page).is_free(block)) return false;
-  return static_cast<std::size_t>(Starts(page).next_after(block) - block) == size * granule;
+  return static_cast<size_t>(Starts(page).next_after(block) - block) == size * granule;
 }
 
 // The first list from `size` on that may have entries; `sizes` or more if none has.
-std::size_t FreeLists::used_from(std::size_t size) const {
+size_t FreeLists::used_from(size_t size) const {
   if (size >= sizes) return sizes;
-  std::size_t word = size / 64;
-  std::uint64_t bits = used_[word] & (~std::uint64_t{0} << (size % 64));
+  size_t word = size / 64;
+  uint64_t bits = used_[word] & (~uint64_t{0} << (size % 64));
   while (bits == 0) {
     if (++word == std::size(used_)) return sizes;
     bits = used_[word];
   }
-  return word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+  return word * 64 + static_cast<size_t>(std::countr_zero(bits));
 }
 
-void FreeLists::push(char* block, std::uint32_t bytes) {
+void FreeLists::push(char* block, uint32_t bytes) {
   Entry* entry = spare();
   if (entry == nullptr) return;
-  const std::size_t size = bytes / granule;
+  const size_t size = bytes / granule;
   *entry = {block, newest_[size]};
   newest_[size] = entry;
-  used_[size / 64] |= std::uint64_t{1} << (size % 64);
+  used_[size / 64] |= uint64_t{1} << (size % 64);
 }
 
 void FreeLists::remove(Entry** link) {
@@ -57,9 +57,9 @@ FreeLists::Entry* FreeLists::spare() {
 
 // Removes the stale entries, and all but the newest of a block. Returns the number of those left.
 // While a list is swept, the blocks of the entries that stay are not in the free bitmap.
-std::size_t FreeLists::sweep() {
-  std::size_t left = 0;
-  for (std::size_t size = used_from(0); size < sizes; size = used_from(size + 1)) {
+size_t FreeLists::sweep() {
+  size_t left = 0;
+  for (size_t size = used_from(0); size < sizes; size = used_from(size + 1)) {
     for (Entry** link = &newest_[size]; *link != nullptr;) {
       char* const block = (*link)->block;
       if (!is_free(block, size)) {
@@ -78,12 +78,12 @@ std::size_t FreeLists::sweep() {
 
 // Doubles the number of entries.
 void FreeLists::grow() {
-  constexpr std::size_t first = 64 * 1024 / sizeof(Entry);
+  constexpr size_t first = 64 * 1024 / sizeof(Entry);
   const KeepErrno keep;
-  const std::size_t more = std::max(entries_, first);
+  const size_t more = std::max(entries_, first);
   auto* made = static_cast<Entry*>(map_metadata(more * sizeof(Entry)));
   if (made == nullptr) return;
-  for (std::size_t i = 0; i + 1 < more; ++i) made[i].next = &made[i + 1];
+  for (size_t i = 0; i + 1 < more; ++i) made[i].next = &made[i + 1];
   made[more - 1].next = spare_;
   spare_ = made;
   entries_ += more;

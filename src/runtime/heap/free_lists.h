@@ -13,9 +13,7 @@ namespace halo::runtime {
 inline ThreadHeap* const stepping_owner = reinterpret_cast<ThreadHeap*>(1);
 
 // Whether the owner of a page is a thread's heap.
-inline bool is_thread(const ThreadHeap* owner) {
-  return reinterpret_cast<std::uintptr_t>(owner) > 1;
-}
+inline bool is_thread(const ThreadHeap* owner) { return reinterpret_cast<uintptr_t>(owner) > 1; }
 
 // The lists are outside the blocks, so a write to freed memory cannot corrupt them.
 //
@@ -26,14 +24,14 @@ inline bool is_thread(const ThreadHeap* owner) {
 class FreeLists {
  public:
   // Adds a free block. If memory for the entry is refused, the block is never served again.
-  void push(char* block, std::uint32_t bytes);
+  void push(char* block, uint32_t bytes);
 
   // Returns a free block of at least `bytes`, and removes its entry; nullptr if none of the first
   // 64 is permitted. The smallest blocks come first, and of one size the newest.
   template <typename Permits>
-  char* take(std::uint32_t bytes, Permits permits) {
+  char* take(uint32_t bytes, Permits permits) {
     int left = max_scanned;
-    for (std::size_t size = used_from(bytes / granule); size < sizes; size = used_from(size + 1)) {
+    for (size_t size = used_from(bytes / granule); size < sizes; size = used_from(size + 1)) {
       Entry** link = &newest_[size];
       while (Entry* entry = *link) {
         char* const block = entry->block;
@@ -48,7 +46,7 @@ class FreeLists {
         }
         link = &entry->next;
       }
-      if (newest_[size] == nullptr) used_[size / 64] &= ~(std::uint64_t{1} << (size % 64));
+      if (newest_[size] == nullptr) used_[size / 64] &= ~(uint64_t{1} << (size % 64));
     }
     return nullptr;
   }
@@ -60,20 +58,20 @@ class FreeLists {
   };
 
   static constexpr int max_scanned = 64;
-  static constexpr std::size_t sizes = plan::max_object_limit / granule + 1;
+  static constexpr size_t sizes = plan::max_object_limit / granule + 1;
 
   // Whether `block` is free and has `size` granules.
-  static bool is_free(const char* block, std::size_t size);
-  std::size_t used_from(std::size_t size) const;
+  static bool is_free(const char* block, size_t size);
+  size_t used_from(size_t size) const;
   void remove(Entry** link);
   Entry* spare();
-  std::size_t sweep();
+  size_t sweep();
   void grow();
 
-  Entry* newest_[sizes]{};                // by granules
-  std::uint64_t used_[sizes / 64 + 1]{};  // a bit for each list that may have entries
+  Entry* newest_[sizes]{};           // by granules
+  uint64_t used_[sizes / 64 + 1]{};  // a bit for each list that may have entries
   Entry* spare_ = nullptr;
-  std::size_t entries_ = 0;  // in lists or spare
+  size_t entries_ = 0;  // in lists or spare
 };
 
 }  // namespace halo::runtime

@@ -12,19 +12,19 @@ namespace {
 
 // Initial and maximum capacity of a cache. It grows as blocks are flushed to pages and needed
 // again.
-constexpr std::size_t first_capacity = 32;
-constexpr std::size_t max_cached_bytes = 64 * 1024;
-constexpr std::size_t min_capacity = 8;  // minimum capacity for large blocks
+constexpr size_t first_capacity = 32;
+constexpr size_t max_cached_bytes = 64 * 1024;
+constexpr size_t min_capacity = 8;  // minimum capacity for large blocks
 
 // After freeing this many blocks or bytes in a row, a program gets few of them cached: each cached
 // block may keep a page from being released.
-constexpr std::size_t many_blocks = 4096;
-constexpr std::size_t many_bytes = 1024 * 1024;
-constexpr std::size_t reduced_capacity = 24;
+constexpr size_t many_blocks = 4096;
+constexpr size_t many_bytes = 1024 * 1024;
+constexpr size_t reduced_capacity = 24;
 
 // From this resident size on, a group that wants huge pages gets them: an unused part of one is
 // then at most a twelfth of the group's memory.
-constexpr std::uint64_t huge_from = 12 * slab_size;
+constexpr uint64_t huge_from = 12 * slab_size;
 
 // The newest block that still has its mark; nullptr if none has.
 void* take_cached(BlockCache& cache) {
@@ -36,13 +36,13 @@ void* take_cached(BlockCache& cache) {
   return nullptr;
 }
 
-constexpr std::size_t max_capacity_for(std::uint32_t block) {
+constexpr size_t max_capacity_for(uint32_t block) {
   return std::clamp(max_cached_bytes / block, min_capacity, BlockCache::max_cached);
 }
 
 }  // namespace
 
-void GroupHeap::initialise(ThreadHeap* thread, std::uint32_t group, const plan::Group& settings,
+void GroupHeap::initialise(ThreadHeap* thread, uint32_t group, const plan::Group& settings,
                            BlockCache** caches) {
   thread_ = thread;
   group_ = group;
@@ -54,7 +54,7 @@ void GroupHeap::initialise(ThreadHeap* thread, std::uint32_t group, const plan::
 }
 
 // Returns nullptr if memory is refused.
-BlockCache* GroupHeap::cache_for(std::uint32_t block) {
+BlockCache* GroupHeap::cache_for(uint32_t block) {
   BlockCache*& cache = caches_[class_number(block)];
   if (cache != &no_cache) return cache;
   auto* made = static_cast<BlockCache*>(thread_->metadata(sizeof(BlockCache)));
@@ -67,9 +67,9 @@ BlockCache* GroupHeap::cache_for(std::uint32_t block) {
 
 // Returns false if the capacity is at its maximum or memory is refused.
 bool GroupHeap::enlarge(BlockCache& cache) {
-  const std::size_t now = cache.capacity(), maximum = max_capacity_for(cache.block());
+  const size_t now = cache.capacity(), maximum = max_capacity_for(cache.block());
   if (now >= maximum) return false;
-  const std::size_t more = std::min(now == 0 ? first_capacity : 2 * now, maximum);
+  const size_t more = std::min(now == 0 ? first_capacity : 2 * now, maximum);
   if (more <= cache.room()) {
     cache.limit_to(more);
     return true;
@@ -86,7 +86,7 @@ void* GroupHeap::prepared(void* p) {
   return p;
 }
 
-void* GroupHeap::allocate(std::uint32_t bytes) {
+void* GroupHeap::allocate(uint32_t bytes) {
   BlockCache* cache = cache_for(bytes);
   if (cache == nullptr) return nullptr;
   if (void* p = take_cached(*cache)) return prepared(p);
@@ -112,14 +112,14 @@ bool GroupHeap::may_be_in_use(const void* p) {
   return arena.is_used(p) && !static_cast<const Block*>(p)->is_free();
 }
 
-std::size_t GroupHeap::size_of(const Page& page, const void* p) {
+size_t GroupHeap::size_of(const Page& page, const void* p) {
   if (page.block != 0) return page.block;
-  return static_cast<std::size_t>(Starts(page).next_after(p) - static_cast<const char*>(p));
+  return static_cast<size_t>(Starts(page).next_after(p) - static_cast<const char*>(p));
 }
 
 void GroupHeap::deallocate(Page& page, void* p) {
   if (!may_be_in_use(p)) return;
-  const auto bytes = static_cast<std::uint32_t>(size_of(page, p));
+  const auto bytes = static_cast<uint32_t>(size_of(page, p));
   BlockCache* cache = reuse_ == plan::Reuse::newest_first ? cache_for(bytes) : nullptr;
   if (cache == nullptr || cache->block() != bytes) return deallocate_to_page(page, p);
   if (cache->is_full()) {
@@ -143,8 +143,7 @@ void GroupHeap::release_or_queue(Page& page) {
   }
 }
 
-[[gnu::always_inline]] inline void GroupHeap::return_to_page(Page& page, void* p,
-                                                             std::uint32_t bytes) {
+[[gnu::always_inline]] inline void GroupHeap::return_to_page(Page& page, void* p, uint32_t bytes) {
   // The page of a block that was freed twice may belong to another heap now.
   if (page.heap != this || !PageBits::move_to_free(page, p)) return;
   returned_bytes_ += bytes;
@@ -159,12 +158,12 @@ void GroupHeap::release_or_queue(Page& page) {
 void GroupHeap::deallocate_to_page(Page& page, void* p) {
   if (!may_be_in_use(p)) return;
   static_cast<Block*>(p)->mark_freed();
-  return_to_page(page, p, static_cast<std::uint32_t>(size_of(page, p)));
+  return_to_page(page, p, static_cast<uint32_t>(size_of(page, p)));
 }
 
-void GroupHeap::flush_oldest(BlockCache& cache, std::size_t count) {
+void GroupHeap::flush_oldest(BlockCache& cache, size_t count) {
   void** const oldest = cache.begin();
-  for (std::size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     void* p = oldest[i];
     if (!static_cast<const Block*>(p)->is_marked_freed()) continue;
     return_to_page(arena.page_of(p), p, cache.block());
@@ -214,23 +213,23 @@ void GroupHeap::drop_page(Page& page) {
 
 // Counts the system pages below the bump offset as touched.
 void GroupHeap::account_touched(Page& page) {
-  const std::size_t bytes = std::min(page.bump_offset * granule, page_size);
-  const std::size_t touched = (bytes + system_page - 1) / system_page;
+  const size_t bytes = std::min(page.bump_offset * granule, page_size);
+  const size_t touched = (bytes + system_page - 1) / system_page;
   if (touched <= page.touched) return;
   resident_ += touched - page.touched;
-  page.touched = static_cast<std::uint8_t>(touched);
+  page.touched = static_cast<uint8_t>(touched);
 }
 
-std::uint64_t GroupHeap::used_bytes() const {
-  const std::uint64_t returned = __atomic_load_n(&returned_bytes_, __ATOMIC_RELAXED);
+uint64_t GroupHeap::used_bytes() const {
+  const uint64_t returned = __atomic_load_n(&returned_bytes_, __ATOMIC_RELAXED);
   return __atomic_load_n(&taken_bytes_, __ATOMIC_RELAXED) + range_.cut_bytes() - returned;
 }
 
-std::uint64_t GroupHeap::live_bytes() const {
-  std::uint64_t cached = 0;
+uint64_t GroupHeap::live_bytes() const {
+  uint64_t cached = 0;
   const BlockCache* cache = __atomic_load_n(&first_cache_, __ATOMIC_ACQUIRE);
   for (; cache != nullptr; cache = cache->next()) cached += cache->bytes();
-  const std::uint64_t used = used_bytes();
+  const uint64_t used = used_bytes();
   return used > cached ? used - cached : 0;
 }
 

@@ -27,12 +27,12 @@ class GroupHeap {
  public:
   // The object must be in zeroed memory. `caches` has an entry for each size class of groups, all
   // of them `no_cache`.
-  void initialise(ThreadHeap* thread, std::uint32_t group, const plan::Group& settings,
+  void initialise(ThreadHeap* thread, uint32_t group, const plan::Group& settings,
                   BlockCache** caches);
 
   // Returns a block of `bytes`, a multiple of 8, or nullptr if no memory is available. The owner
   // only, inside its heap.
-  void* allocate(std::uint32_t bytes);
+  void* allocate(uint32_t bytes);
 
   // Frees a block of this heap; ignores an address that is not a used block. The owner only, inside
   // its heap.
@@ -50,45 +50,45 @@ class GroupHeap {
   // Whether a block starts at `p`, an arena address, and does not look free. Any thread.
   static bool may_be_in_use(const void* p);
   // Bytes of the block at `p`. Any thread that may use the block.
-  static std::size_t size_of(const Page& page, const void* p);
+  static size_t size_of(const Page& page, const void* p);
 
-  std::uint32_t group() const { return group_; }
+  uint32_t group() const { return group_; }
   // The layout of its single-size pages.
   const PageLayout& layout() const { return layout_; }
 
   // Number of allocations by `allocate`; the fast path bypasses it unless statistics are enabled.
-  std::uint64_t allocations() const { return __atomic_load_n(&allocations_, __ATOMIC_RELAXED); }
+  uint64_t allocations() const { return __atomic_load_n(&allocations_, __ATOMIC_RELAXED); }
   // Requests forwarded because memory was refused.
-  std::uint64_t refusals() const { return __atomic_load_n(&refusals_, __ATOMIC_RELAXED); }
+  uint64_t refusals() const { return __atomic_load_n(&refusals_, __ATOMIC_RELAXED); }
   // Bytes of blocks in use; another thread may read a slightly different number.
-  std::uint64_t live_bytes() const;
+  uint64_t live_bytes() const;
   // Bytes of system pages that its blocks touched since the pages were last purged.
-  std::uint64_t resident_bytes() const {
+  uint64_t resident_bytes() const {
     return __atomic_load_n(&resident_, __ATOMIC_RELAXED) * system_page;
   }
-  std::uint64_t pages() const { return __atomic_load_n(&pages_, __ATOMIC_RELAXED); }
+  uint64_t pages() const { return __atomic_load_n(&pages_, __ATOMIC_RELAXED); }
 
  private:
   friend class MixedRange;
 
   // Bytes of blocks in use or cached.
-  std::uint64_t used_bytes() const;
-  BlockCache* cache_for(std::uint32_t block);
+  uint64_t used_bytes() const;
+  BlockCache* cache_for(uint32_t block);
   bool enlarge(BlockCache& cache);
 
   // Single-size pages (equal_pages.cc).
   bool refill(BlockCache& cache);
-  std::size_t take_freed(Page& page, BlockCache& cache, std::size_t maximum);
+  size_t take_freed(Page& page, BlockCache& cache, size_t maximum);
   void open_run(Page& page, BlockCache& cache);
   void close_run(BlockCache& cache);
   void release_or_queue(Page& page);
   Page* add_equal_page(BlockCache& cache);
-  void flush_oldest(BlockCache& cache, std::size_t count);
-  void return_to_page(Page& page, void* p, std::uint32_t bytes);
+  void flush_oldest(BlockCache& cache, size_t count);
+  void return_to_page(Page& page, void* p, uint32_t bytes);
 
   // Mixed-size pages (mixed_pages.cc).
   void* bump_mixed(BlockCache& cache);
-  bool uses_bump(std::uint32_t bytes) const;
+  bool uses_bump(uint32_t bytes) const;
   bool may_add_mixed_page() const;
 
   Page* add_page();
@@ -99,17 +99,17 @@ class GroupHeap {
   BlockCache** caches_;
   BlockCache* first_cache_;  // head of the list of its caches
   ThreadHeap* thread_;
-  std::uint32_t group_;
+  uint32_t group_;
   plan::Reuse reuse_;
   bool mixed_;
   bool huge_pages_;
   PageLayout layout_;
-  std::uint64_t taken_bytes_;     // bytes of blocks taken from single-size pages
-  std::uint64_t returned_bytes_;  // bytes of blocks returned to pages
-  std::uint64_t pages_;
-  std::uint64_t resident_;  // system pages
-  std::uint64_t allocations_;
-  std::uint64_t refusals_;
+  uint64_t taken_bytes_;     // bytes of blocks taken from single-size pages
+  uint64_t returned_bytes_;  // bytes of blocks returned to pages
+  uint64_t pages_;
+  uint64_t resident_;  // system pages
+  uint64_t allocations_;
+  uint64_t refusals_;
   MixedRange range_;
 };
 

@@ -8,7 +8,7 @@
 namespace halo::runtime {
 
 // Zeroed memory of whole system pages; nullptr if it is refused. May change errno.
-inline void* map_metadata(std::size_t bytes) {
+inline void* map_metadata(size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
 }

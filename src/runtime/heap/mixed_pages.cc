@@ -11,31 +11,31 @@ namespace halo::runtime {
 namespace {
 
 // Larger blocks are served from single-size pages.
-constexpr std::uint32_t max_bump_bytes = page_size / 8;
+constexpr uint32_t max_bump_bytes = page_size / 8;
 
 // Queued pages that one request scans at most.
 constexpr int max_pages = 4;
 
 // The amount of a page that must become free before the page is queued for reuse.
-constexpr std::uint16_t min_reuse = page_size / granule / 8;
+constexpr uint16_t min_reuse = page_size / granule / 8;
 
 // Maximum of free bytes between used blocks: a constant and a share of the used bytes. Beyond it, a
 // group goes on with single-size pages.
-constexpr std::uint64_t max_free = 64 * 1024;
-constexpr std::uint64_t free_share = 12;
+constexpr uint64_t max_free = 64 * 1024;
+constexpr uint64_t free_share = 12;
 
 char* end_of(const Page& page) { return arena.memory_of(page) + page_size; }
 char* bump_end(const Page& page) { return arena.memory_of(page) + page.bump_offset * granule; }
 
 }  // namespace
 
-void MixedRange::add_free(Page& page, char* p, std::size_t bytes) {
+void MixedRange::add_free(Page& page, char* p, size_t bytes) {
   PageBits(page).add_free(p);
   count_free(page, bytes);
 }
 
-void MixedRange::count_free(Page& page, std::size_t bytes) {
-  page.free = static_cast<std::uint16_t>(page.free + bytes / granule);
+void MixedRange::count_free(Page& page, size_t bytes) {
+  page.free = static_cast<uint16_t>(page.free + bytes / granule);
   free_granules_ += bytes / granule;
 }
 
@@ -44,15 +44,15 @@ void MixedRange::remove_free(Page& page, char* begin, char* end) {
   PageBits bits(page);
   const Starts starts(page);
   for (char* p = begin; p < end; p = starts.next_after(p)) bits.remove_free(p);
-  const auto granules = static_cast<std::size_t>(end - begin) / granule;
-  page.free = static_cast<std::uint16_t>(page.free - granules);
+  const auto granules = static_cast<size_t>(end - begin) / granule;
+  page.free = static_cast<uint16_t>(page.free - granules);
   free_granules_ -= granules;
 }
 
-char* MixedRange::bump(GroupHeap& heap, std::uint32_t bytes) {
+char* MixedRange::bump(GroupHeap& heap, uint32_t bytes) {
   char* at = next_;
-  const bool skip = bytes % 16 == 0 && reinterpret_cast<std::uintptr_t>(at) % 16 != 0;
-  if (end_ - at < static_cast<std::ptrdiff_t>(bytes + (skip ? granule : 0))) return nullptr;
+  const bool skip = bytes % 16 == 0 && reinterpret_cast<uintptr_t>(at) % 16 != 0;
+  if (end_ - at < static_cast<ptrdiff_t>(bytes + (skip ? granule : 0))) return nullptr;
   Starts starts(*page_);
   if (skip) {
     add_free(*page_, at, granule);
@@ -73,8 +73,8 @@ char* MixedRange::bump(GroupHeap& heap, std::uint32_t bytes) {
 void MixedRange::account(GroupHeap& heap) {
   fast_end_ = end_;
   if (is_rest_) {
-    const auto used = static_cast<std::size_t>(next_ - arena.memory_of(*page_));
-    const std::size_t ahead = std::min((used / system_page + 1) * system_page, page_size);
+    const auto used = static_cast<size_t>(next_ - arena.memory_of(*page_));
+    const size_t ahead = std::min((used / system_page + 1) * system_page, page_size);
     set_bump_offset(*page_, ahead);
     heap.account_touched(*page_);
     fast_end_ = arena.memory_of(*page_) + ahead;
@@ -84,8 +84,8 @@ void MixedRange::account(GroupHeap& heap) {
                            // marked
 }
 
-bool MixedRange::enter_rest(std::uint32_t bytes) {
-  if (end_of(*page_) - bump_end(*page_) < static_cast<std::ptrdiff_t>(bytes)) return false;
+bool MixedRange::enter_rest(uint32_t bytes) {
+  if (end_of(*page_) - bump_end(*page_) < static_cast<ptrdiff_t>(bytes)) return false;
   next_ = bump_end(*page_);
   end_ = end_of(*page_);
   is_rest_ = true;
@@ -95,7 +95,7 @@ bool MixedRange::enter_rest(std::uint32_t bytes) {
 
 // Enters the first run of free blocks from `from` on with at least `bytes`. The last run is
 // coalesced with the uncut rest of the page.
-bool MixedRange::enter_run(char* from, std::uint32_t bytes) {
+bool MixedRange::enter_run(char* from, uint32_t bytes) {
   Page& page = *page_;
   const PageBits bits(page);
   Starts starts(page);
@@ -105,13 +105,13 @@ bool MixedRange::enter_run(char* from, std::uint32_t bytes) {
        begin = end < last ? bits.first_free_from(end) : nullptr) {
     for (end = begin; end < last && bits.is_free(end);) end = starts.next_after(end);
     if (end >= last) {
-      if (end_of(page) - begin < static_cast<std::ptrdiff_t>(bytes)) return false;
+      if (end_of(page) - begin < static_cast<ptrdiff_t>(bytes)) return false;
       remove_free(page, begin, last);
       starts.clear_between(begin, end_of(page));
-      set_bump_offset(page, static_cast<std::size_t>(begin - arena.memory_of(page)));
+      set_bump_offset(page, static_cast<size_t>(begin - arena.memory_of(page)));
       return enter_rest(bytes);
     }
-    if (end - begin < static_cast<std::ptrdiff_t>(bytes)) continue;
+    if (end - begin < static_cast<ptrdiff_t>(bytes)) continue;
     remove_free(page, begin, end);
     starts.clear_between(begin, end);
     next_ = begin;
@@ -126,9 +126,9 @@ bool MixedRange::enter_run(char* from, std::uint32_t bytes) {
 char* MixedRange::leave_run() {
   char* const end = end_;
   if (is_rest_)
-    set_bump_offset(*page_, static_cast<std::size_t>(next_ - arena.memory_of(*page_)));
+    set_bump_offset(*page_, static_cast<size_t>(next_ - arena.memory_of(*page_)));
   else if (next_ < end_)
-    add_free(*page_, next_, static_cast<std::size_t>(end_ - next_));
+    add_free(*page_, next_, static_cast<size_t>(end_ - next_));
   next_ = end_ = fast_end_ = nullptr;
   return end;
 }
@@ -136,7 +136,7 @@ char* MixedRange::leave_run() {
 void MixedRange::leave_page(GroupHeap& heap) {
   Page& page = *page_;
   page_ = nullptr;
-  page.reuse_from = static_cast<std::uint16_t>(page.free + min_reuse);
+  page.reuse_from = static_cast<uint16_t>(page.free + min_reuse);
   if (page.used == 0) drop(heap, page);
 }
 
@@ -154,7 +154,7 @@ void MixedRange::drop(GroupHeap& heap, Page& page) {
   heap.drop_page(page);
 }
 
-bool MixedRange::enter_new_page(GroupHeap& heap, std::uint32_t bytes) {
+bool MixedRange::enter_new_page(GroupHeap& heap, uint32_t bytes) {
   Page* page = heap.add_page();
   if (page == nullptr) return false;
   page->block = 0;
@@ -166,7 +166,7 @@ bool MixedRange::enter_new_page(GroupHeap& heap, std::uint32_t bytes) {
   return enter_rest(bytes);
 }
 
-bool MixedRange::move_on(GroupHeap& heap, std::uint32_t bytes, bool may_add) {
+bool MixedRange::move_on(GroupHeap& heap, uint32_t bytes, bool may_add) {
   bytes += granule;  // for alignment
   if (page_ != nullptr) {
     if (enter_run(leave_run(), bytes)) return true;
@@ -183,7 +183,7 @@ bool MixedRange::move_on(GroupHeap& heap, std::uint32_t bytes, bool may_add) {
   return may_add && enter_new_page(heap, bytes);
 }
 
-void MixedRange::count_free(GroupHeap& heap, Page& page, std::uint32_t bytes, bool reuse) {
+void MixedRange::count_free(GroupHeap& heap, Page& page, uint32_t bytes, bool reuse) {
   count_free(page, bytes);
   if (&page == page_) return;
   if (page.used == 0)
@@ -198,20 +198,20 @@ bool GroupHeap::may_add_mixed_page() const {
          range_.free_bytes() <= max_free + used_bytes() / free_share;
 }
 
-bool GroupHeap::uses_bump(std::uint32_t bytes) const { return mixed_ && bytes <= max_bump_bytes; }
+bool GroupHeap::uses_bump(uint32_t bytes) const { return mixed_ && bytes <= max_bump_bytes; }
 
 // Blocks whose size is a multiple of 16 are aligned to 16. Other blocks are cut off in pairs if the
 // bump pointer is aligned, so that they leave no gaps; the second one goes to the cache.
 //
 // Returns nullptr if no mixed-size page is available.
 void* GroupHeap::bump_mixed(BlockCache& cache) {
-  const std::uint32_t bytes = cache.block();
+  const uint32_t bytes = cache.block();
   char* p = range_.bump(*this, bytes);
   while (p == nullptr) {
     if (!range_.move_on(*this, bytes, may_add_mixed_page())) return nullptr;
     p = range_.bump(*this, bytes);
   }
-  const bool pairs = bytes % 16 != 0 && reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
+  const bool pairs = bytes % 16 != 0 && reinterpret_cast<uintptr_t>(p) % 16 == 0;
   if (pairs && reuse_ == plan::Reuse::newest_first) {
     if (cache.is_full() && (cache.capacity() != 0 || !enlarge(cache))) return p;
     if (char* second = range_.bump(*this, bytes)) {

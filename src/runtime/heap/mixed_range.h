@@ -13,7 +13,7 @@ class GroupHeap;
 
 // The distance ahead of the bump pointer to prefetch: the program will write there, and no load has
 // brought that memory into the processor's caches.
-inline constexpr std::ptrdiff_t prefetched = 128;
+inline constexpr ptrdiff_t prefetched = 128;
 
 // The range is either the uncut rest of a page or a run of free blocks in it. Blocks of different
 // sizes are cut off one behind the other. A block, used or free, ends where the next one starts;
@@ -22,17 +22,16 @@ class MixedRange {
  public:
   // Cuts off `bytes`, a multiple of 8; aligns them to 16 if `bytes` is a multiple of 16. Returns
   // nullptr if the range is too small.
-  char* bump(GroupHeap& heap, std::uint32_t bytes);
+  char* bump(GroupHeap& heap, uint32_t bytes);
 
   // The fast path of `bump`; nullptr if it cannot serve. A size that is not a multiple of 16 is cut
   // off in pairs, so that later blocks leave no gap. `second` is then the other block, else null.
-  char* bump_fast(std::uint64_t bytes, char*& second) {
+  char* bump_fast(uint64_t bytes, char*& second) {
     char* const at = next_;
     const bool pair = bytes % 16 != 0;
-    const std::uint64_t cut = pair ? 2 * bytes : bytes;
-    const auto begin = reinterpret_cast<std::uintptr_t>(at);  // null if there is no range
-    if (begin % 16 != 0 || begin + cut > reinterpret_cast<std::uintptr_t>(fast_end_))
-      return nullptr;
+    const uint64_t cut = pair ? 2 * bytes : bytes;
+    const auto begin = reinterpret_cast<uintptr_t>(at);  // null if there is no range
+    if (begin % 16 != 0 || begin + cut > reinterpret_cast<uintptr_t>(fast_end_)) return nullptr;
     char* const behind = at + cut;
     second = pair ? at + bytes : nullptr;
     arena.mark_used(at);
@@ -50,29 +49,29 @@ class MixedRange {
 
   // Moves to a range with room for `bytes`, at most 8 KiB: later in the page, in another queued
   // page, or in a new one if `may_add`. Returns false if no such range is found.
-  bool move_on(GroupHeap& heap, std::uint32_t bytes, bool may_add);
+  bool move_on(GroupHeap& heap, uint32_t bytes, bool may_add);
 
   // Releases its page if no block of it is used.
   void leave_empty_page(GroupHeap& heap);
 
   // Counts a freed block of that page. `reuse`: the page may serve again before all of its blocks
   // are free.
-  void count_free(GroupHeap& heap, Page& page, std::uint32_t bytes, bool reuse);
+  void count_free(GroupHeap& heap, Page& page, uint32_t bytes, bool reuse);
 
   // Bytes of all blocks ever cut.
-  std::uint64_t cut_bytes() const { return __atomic_load_n(&cut_bytes_, __ATOMIC_RELAXED); }
+  uint64_t cut_bytes() const { return __atomic_load_n(&cut_bytes_, __ATOMIC_RELAXED); }
   // Bytes of free blocks between used ones.
-  std::uint64_t free_bytes() const { return free_granules_ * granule; }
+  uint64_t free_bytes() const { return free_granules_ * granule; }
 
  private:
-  bool enter_run(char* from, std::uint32_t bytes);
-  bool enter_rest(std::uint32_t bytes);
-  bool enter_new_page(GroupHeap& heap, std::uint32_t bytes);
+  bool enter_run(char* from, uint32_t bytes);
+  bool enter_rest(uint32_t bytes);
+  bool enter_new_page(GroupHeap& heap, uint32_t bytes);
   char* leave_run();
   void leave_page(GroupHeap& heap);
   void account(GroupHeap& heap);
-  void add_free(Page& page, char* p, std::size_t bytes);
-  void count_free(Page& page, std::size_t bytes);
+  void add_free(Page& page, char* p, size_t bytes);
+  void count_free(Page& page, size_t bytes);
   void remove_free(Page& page, char* begin, char* end);
   void drop(GroupHeap& heap, Page& page);
 
@@ -83,8 +82,8 @@ class MixedRange {
   // The fast path's limit: behind it system pages are not accounted for yet. Less than the page's
   // end.
   char* fast_end_;
-  std::uint64_t cut_bytes_;
-  std::uint64_t free_granules_;
+  uint64_t cut_bytes_;
+  uint64_t free_granules_;
   PageQueue pages_;  // with enough free bytes to be reused
 };
 

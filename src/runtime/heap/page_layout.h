@@ -15,47 +15,47 @@ namespace halo::runtime {
 // 64 KiB, twice the largest way, so an offset in a page determines the slot. (Yardımcı and Kaeli,
 // section 3.2: the conflict table. Theirs is consulted for each address, at each allocation.)
 struct StartMask {
-  std::uint64_t slots = 0;      // not 0
-  std::uint32_t way_shift = 0;  // log2 of the bytes of a way
+  uint64_t slots = 0;      // not 0
+  uint32_t way_shift = 0;  // log2 of the bytes of a way
 
   // The mask of a group that has one.
   static constexpr StartMask of(const plan::Group& settings) {
     return {settings.starts, (settings.flags & plan::group_way) >> plan::group_way_bit};
   }
 
-  constexpr std::uint32_t slot_bytes() const { return 1u << (way_shift - 6); }
+  constexpr uint32_t slot_bytes() const { return 1u << (way_shift - 6); }
 
-  constexpr bool permits(std::uint32_t offset) const {
+  constexpr bool permits(uint32_t offset) const {
     return (std::rotr(slots, static_cast<int>(offset / slot_bytes() % 64)) & 1) != 0;
   }
 
   // The first permitted offset from `offset` on: the paper's stepping by lines, at once.
-  constexpr std::uint32_t from(std::uint32_t offset) const {
-    const std::uint32_t slot = offset / slot_bytes();
-    const std::uint64_t ahead = std::rotr(slots, static_cast<int>(slot % 64));
+  constexpr uint32_t from(uint32_t offset) const {
+    const uint32_t slot = offset / slot_bytes();
+    const uint64_t ahead = std::rotr(slots, static_cast<int>(slot % 64));
     if ((ahead & 1) != 0) return offset;
-    return (slot + static_cast<std::uint32_t>(std::countr_zero(ahead))) * slot_bytes();
+    return (slot + static_cast<uint32_t>(std::countr_zero(ahead))) * slot_bytes();
   }
 
   // The offset of the permitted slot number `number`, which is below their count, in the first way.
-  constexpr std::uint32_t nth(std::uint32_t number) const {
-    std::uint64_t left = slots;
+  constexpr uint32_t nth(uint32_t number) const {
+    uint64_t left = slots;
     for (; number != 0; --number) left &= left - 1;
-    return static_cast<std::uint32_t>(std::countr_zero(left)) * slot_bytes();
+    return static_cast<uint32_t>(std::countr_zero(left)) * slot_bytes();
   }
 
   // The first permitted offset behind a block that starts at `offset`. Blocks of a way or more take
   // the permitted slots in turn. Such blocks, and those of whole pairs of lines, start further on
   // in a window that they enter, by another distance in each way. Else all windows would have their
   // starts in the same sets.
-  constexpr std::uint32_t behind(std::uint32_t offset, std::uint32_t block) const {
+  constexpr uint32_t behind(uint32_t offset, uint32_t block) const {
     const bool whole_way = block >> way_shift != 0 && std::popcount(slots) > 1;
-    const std::uint32_t step = block + (whole_way ? slot_bytes() : 0);
-    const std::uint32_t entered = from(offset + step);
+    const uint32_t step = block + (whole_way ? slot_bytes() : 0);
+    const uint32_t entered = from(offset + step);
     if (entered == offset + step || (!whole_way && block % (2 * line) != 0)) return entered;
-    const std::uint32_t unit = whole_way ? slot_bytes() : line;
-    const std::uint32_t distances = std::max(1u, step % (1u << way_shift) / unit);
-    const std::uint32_t rotated = entered + (entered >> way_shift) % distances * unit;
+    const uint32_t unit = whole_way ? slot_bytes() : line;
+    const uint32_t distances = std::max(1u, step % (1u << way_shift) / unit);
+    const uint32_t rotated = entered + (entered >> way_shift) % distances * unit;
     return permits(rotated) ? rotated : entered;
   }
 };
@@ -76,25 +76,24 @@ class PageLayout {
 
   // The offset of the first block in page number `page`: in a permitted slot, if the block has at
   // most half a page. A larger one starts at 0 if no permitted slot has room.
-  constexpr std::uint32_t first(std::uint32_t page, std::uint32_t block) const {
+  constexpr uint32_t first(uint32_t page, uint32_t block) const {
     if (kind_ == Kind::spread) return first_of_spread(page, block);
     if (kind_ == Kind::packed) return 0;
-    const auto permitted = static_cast<std::uint32_t>(std::popcount(mask_.slots));
-    const std::uint32_t begin = mask_.nth(golden_share(page, permitted));
-    const std::uint32_t least = begin + block <= page_size ? begin : mask_.from(0);
+    const auto permitted = static_cast<uint32_t>(std::popcount(mask_.slots));
+    const uint32_t begin = mask_.nth(golden_share(page, permitted));
+    const uint32_t least = begin + block <= page_size ? begin : mask_.from(0);
     return least + block <= page_size ? least : 0;
   }
 
   // A row of blocks `step` bytes apart, the first at `offset`, the last at most `room` bytes
   // further on. `behind`: the offset of the block behind them. `first` is that of the page.
   struct Row {
-    std::uint32_t count, step, behind;
+    uint32_t count, step, behind;
   };
-  constexpr Row row(std::uint32_t first, std::uint32_t offset, std::uint32_t room,
-                    std::uint32_t block) const {
+  constexpr Row row(uint32_t first, uint32_t offset, uint32_t room, uint32_t block) const {
     if (kind_ == Kind::masked) return masked_row(offset, room, spaced(block));
     if (kind_ == Kind::packed) {
-      const std::uint32_t count = room / block + 1;
+      const uint32_t count = room / block + 1;
       return {count, block, offset + count * block};
     }
     const BlockSpacing spacing = spacing_in_pages(spaced(block), sets_);
@@ -104,19 +103,19 @@ class PageLayout {
 
  private:
   // The bytes from block to block, before they are spread.
-  constexpr std::uint32_t spaced(std::uint32_t block) const {
+  constexpr uint32_t spaced(uint32_t block) const {
     return line_start_ ? (block + line - 1) / line * line : block;
   }
-  constexpr std::uint32_t first_of_spread(std::uint32_t page, std::uint32_t block) const {
-    const std::uint32_t first = first_offset(page, spaced(block), sets_);
+  constexpr uint32_t first_of_spread(uint32_t page, uint32_t block) const {
+    const uint32_t first = first_offset(page, spaced(block), sets_);
     return first + block <= page_size ? first : 0;
   }
 
-  enum class Kind : std::uint8_t { spread, packed, masked };
+  enum class Kind : uint8_t { spread, packed, masked };
 
-  constexpr Row masked_row(std::uint32_t offset, std::uint32_t room, std::uint32_t block) const {
-    std::uint32_t count = 1, behind = mask_.behind(offset, block);
-    const std::uint32_t step = behind - offset;
+  constexpr Row masked_row(uint32_t offset, uint32_t room, uint32_t block) const {
+    uint32_t count = 1, behind = mask_.behind(offset, block);
+    const uint32_t step = behind - offset;
     while (behind - offset <= room && mask_.behind(behind, block) - behind == step) {
       behind += step;
       ++count;
@@ -125,7 +124,7 @@ class PageLayout {
   }
 
   StartMask mask_;
-  std::uint32_t sets_ = sets;
+  uint32_t sets_ = sets;
   Kind kind_ = Kind::spread;
   bool line_start_ = false;  // each block starts at a cache line
 };

@@ -30,7 +30,7 @@ class RemoteFrees {
  public:
   // Any thread; lock-free. The block must not be in the ring or the list already.
   void push(Block* block) {
-    std::uint32_t place = reserved_.load(std::memory_order_relaxed);
+    uint32_t place = reserved_.load(std::memory_order_relaxed);
     do {
       if (place - taken_.load(std::memory_order_acquire) >= places) return push_link(block);
     } while (!reserved_.compare_exchange_weak(place, place + 1, std::memory_order_relaxed));
@@ -64,23 +64,23 @@ class RemoteFrees {
   //
   // A block of the ring may be in use again before its size is read: the tables of its page are
   // valid, whatever they contain by then.
-  std::uint64_t bytes() const {
-    const std::uint64_t unlinked = unlinked_bytes_.load(std::memory_order_relaxed);
-    const std::uint64_t linked = linked_bytes_.load(std::memory_order_relaxed);
-    std::uint64_t sum = linked > unlinked ? linked - unlinked : 0;
-    const std::uint32_t end = reserved_.load(std::memory_order_relaxed);
-    const std::uint32_t begin = taken_.load(std::memory_order_relaxed);
+  uint64_t bytes() const {
+    const uint64_t unlinked = unlinked_bytes_.load(std::memory_order_relaxed);
+    const uint64_t linked = linked_bytes_.load(std::memory_order_relaxed);
+    uint64_t sum = linked > unlinked ? linked - unlinked : 0;
+    const uint32_t end = reserved_.load(std::memory_order_relaxed);
+    const uint32_t begin = taken_.load(std::memory_order_relaxed);
     if (end - begin > places) return sum;
-    for (std::uint32_t place = begin; place != end; ++place)
+    for (uint32_t place = begin; place != end; ++place)
       if (const Block* block = ring_[place % places].load(std::memory_order_acquire))
         sum += bytes_of(block);
     return sum;
   }
 
  private:
-  static constexpr std::uint32_t places = 512;
+  static constexpr uint32_t places = 512;
 
-  static std::uint64_t bytes_of(const Block* block) {
+  static uint64_t bytes_of(const Block* block) {
     return GroupHeap::size_of(arena.page_of(block), block);
   }
 
@@ -100,17 +100,17 @@ class RemoteFrees {
     if (block == nullptr) return nullptr;
     links_ = block->next();
     if (block->is_link()) block->mark_freed();
-    const std::uint64_t before = unlinked_bytes_.load(std::memory_order_relaxed);
+    const uint64_t before = unlinked_bytes_.load(std::memory_order_relaxed);
     unlinked_bytes_.store(before + bytes_of(block), std::memory_order_relaxed);
     return block;
   }
 
-  std::uint32_t next_ = 0;  // the place that the owner reads next
+  uint32_t next_ = 0;       // the place that the owner reads next
   Block* links_ = nullptr;  // the list that the owner has taken
-  alignas(64) std::atomic<std::uint32_t> taken_{0};
-  alignas(64) std::atomic<std::uint32_t> reserved_{0};
+  alignas(64) std::atomic<uint32_t> taken_{0};
+  alignas(64) std::atomic<uint32_t> reserved_{0};
   std::atomic<Block*> newest_{nullptr};  // head of the list
-  std::atomic<std::uint64_t> linked_bytes_{0}, unlinked_bytes_{0};
+  std::atomic<uint64_t> linked_bytes_{0}, unlinked_bytes_{0};
   alignas(64) std::atomic<Block*> ring_[places]{};
 };
 

@@ -13,23 +13,23 @@
 namespace halo::runtime {
 
 // The block size for `bytes`, a multiple of 8.
-constexpr std::uint32_t size_class(std::uint32_t bytes) {
+constexpr uint32_t size_class(uint32_t bytes) {
   if (bytes <= 256) return bytes;
-  const std::uint32_t step = std::bit_floor(bytes - 1) / 16;
+  const uint32_t step = std::bit_floor(bytes - 1) / 16;
   return (bytes + step - 1) & ~(step - 1);
 }
 
 // The class number of each size, indexed by granules.
 struct ClassNumbers {
-  std::array<std::uint8_t, plan::max_object_limit / granule + 1> of{};
+  std::array<uint8_t, plan::max_object_limit / granule + 1> of{};
   unsigned count = 0;
 
   constexpr ClassNumbers() {
-    std::uint32_t last = 0;
-    for (std::uint32_t bytes = granule; bytes <= plan::max_object_limit; bytes += granule) {
+    uint32_t last = 0;
+    for (uint32_t bytes = granule; bytes <= plan::max_object_limit; bytes += granule) {
       if (size_class(bytes) != last) ++count;
       last = size_class(bytes);
-      of[bytes / granule] = static_cast<std::uint8_t>(count - 1);
+      of[bytes / granule] = static_cast<uint8_t>(count - 1);
     }
   }
 };
@@ -37,9 +37,9 @@ inline constexpr ClassNumbers class_numbers;
 static_assert(class_numbers.count == 160);
 
 // Up to this size, the class of n granules is number n - 1.
-inline constexpr std::size_t max_direct = 256;
+inline constexpr size_t max_direct = 256;
 static_assert(class_numbers.of[max_direct / granule] == max_direct / granule - 1);
 
-constexpr unsigned class_number(std::size_t bytes) { return class_numbers.of[bytes / granule]; }
+constexpr unsigned class_number(size_t bytes) { return class_numbers.of[bytes / granule]; }
 
 }  // namespace halo::runtime

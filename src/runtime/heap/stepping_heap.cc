@@ -14,20 +14,18 @@ namespace {
 // Remote frees that one request collects at most.
 constexpr int max_drained = 256;
 
-std::uint32_t offset_of(const char* p) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(p) % page_size);
+uint32_t offset_of(const char* p) {
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) % page_size);
 }
 
 // A counter that other threads read at any time; only the holder of the lock changes it.
-void add(std::uint64_t& counter, std::uint64_t more) {
+void add(uint64_t& counter, uint64_t more) {
   __atomic_store_n(&counter, counter + more, __ATOMIC_RELAXED);
 }
-void raise(std::uint64_t& counter, std::uint64_t to) {
+void raise(uint64_t& counter, uint64_t to) {
   if (counter < to) __atomic_store_n(&counter, to, __ATOMIC_RELAXED);
 }
-std::uint64_t read(const std::uint64_t& counter) {
-  return __atomic_load_n(&counter, __ATOMIC_RELAXED);
-}
+uint64_t read(const uint64_t& counter) { return __atomic_load_n(&counter, __ATOMIC_RELAXED); }
 
 }  // namespace
 
@@ -40,13 +38,13 @@ __thread bool forks __attribute__((tls_model("initial-exec"))) = false;
 
 }  // namespace
 
-void* SteppingHeap::allocate(const StartMask& mask, std::uint32_t bytes) {
+void* SteppingHeap::allocate(const StartMask& mask, uint32_t bytes) {
   if (!lock_.acquire()) {
     busy_.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
   drain();
-  const std::uint32_t alignment = bytes % 16 == 0 ? 16 : granule;
+  const uint32_t alignment = bytes % 16 == 0 ? 16 : granule;
   char* p = reuse(mask, bytes, alignment);
   if (p == nullptr) p = step(mask, bytes, alignment);
   void* const served = p == nullptr ? nullptr : serve(p, bytes);
@@ -56,7 +54,7 @@ void* SteppingHeap::allocate(const StartMask& mask, std::uint32_t bytes) {
 }
 
 // A free block, of which the rest behind `bytes` stays free.
-char* SteppingHeap::reuse(const StartMask& mask, std::uint32_t bytes, std::uint32_t alignment) {
+char* SteppingHeap::reuse(const StartMask& mask, uint32_t bytes, uint32_t alignment) {
   char* p = free_.take(bytes, [&](const char* start) {
     return offset_of(start) % alignment == 0 && mask.permits(offset_of(start));
   });
@@ -73,14 +71,14 @@ char* SteppingHeap::reuse(const StartMask& mask, std::uint32_t bytes, std::uint3
 }
 
 // A block behind the last one, at the first permitted start, in a new page if necessary.
-char* SteppingHeap::step(const StartMask& mask, std::uint32_t bytes, std::uint32_t alignment) {
+char* SteppingHeap::step(const StartMask& mask, uint32_t bytes, uint32_t alignment) {
   if (mask.from(0) + bytes > page_size) return nullptr;
   const auto next_start = [&] { return mask.from((next_ + alignment - 1) & ~(alignment - 1)); };
   if (page_ != nullptr && next_start() + bytes > page_size) leave_page();
   if (page_ == nullptr && !open_page()) return nullptr;
-  const std::uint32_t start = next_start();
+  const uint32_t start = next_start();
   char* const memory = arena.memory_of(*page_);
-  const std::uint32_t buffer = next_;
+  const uint32_t buffer = next_;
   next_ = start + bytes;
   Starts starts(*page_);
   starts.mark(memory + start);
@@ -127,24 +125,24 @@ void SteppingHeap::leave_page() {
 void SteppingHeap::release_page(Page& page) {
   PageBits(page).clear_free();
   Starts(page).clear();
-  add(counts_.pages, std::uint64_t{0} - 1);
-  add(counts_.resident, std::uint64_t{0} - page.touched * system_page);
+  add(counts_.pages, uint64_t{0} - 1);
+  add(counts_.resident, uint64_t{0} - page.touched * system_page);
   arena.release(page);
 }
 
 // Counts the system pages below the bump offset as touched, and takes a sample of the peaks.
 void SteppingHeap::account_touched() {
-  const std::size_t touched = (next_ + system_page - 1) / system_page;
+  const size_t touched = (next_ + system_page - 1) / system_page;
   if (touched <= page_->touched) return;
   add(counts_.resident, (touched - page_->touched) * system_page);
-  page_->touched = static_cast<std::uint8_t>(touched);
+  page_->touched = static_cast<uint8_t>(touched);
   if (counts_.resident <= counts_.peak_resident) return;
   raise(counts_.peak_resident, counts_.resident);
   __atomic_store_n(&counts_.live_at_peak, counts_.live, __ATOMIC_RELAXED);
 }
 
 // Hands out a block: its memory must not look like a freed one.
-void* SteppingHeap::serve(char* p, std::uint32_t bytes) {
+void* SteppingHeap::serve(char* p, uint32_t bytes) {
   arena.mark_used(p);
   ++arena.page_of(p).used;
   add(counts_.live, bytes);
@@ -155,7 +153,7 @@ void* SteppingHeap::serve(char* p, std::uint32_t bytes) {
 
 void SteppingHeap::add_free(char* p, char* end) {
   PageBits(arena.page_of(p)).add_free(p);
-  free_.push(p, static_cast<std::uint32_t>(end - p));
+  free_.push(p, static_cast<uint32_t>(end - p));
 }
 
 void SteppingHeap::free(void* p) {
@@ -174,7 +172,7 @@ void SteppingHeap::free_block(char* p) {
   reinterpret_cast<Block*>(p)->mark_freed();
   Starts starts(page);
   char* end = starts.next_after(p);
-  add(counts_.live, static_cast<std::uint64_t>(p - end));
+  add(counts_.live, static_cast<uint64_t>(p - end));
   if (--page.used == 0 && &page != page_) return release_page(page);
   PageBits bits(page);
   if (offset_of(end) != 0 && bits.is_free(end)) {
@@ -183,7 +181,7 @@ void SteppingHeap::free_block(char* p) {
     bits.remove_free(behind);
     starts.clear_between(p, end);
   }
-  free_.push(p, static_cast<std::uint32_t>(end - p));
+  free_.push(p, static_cast<uint32_t>(end - p));
 }
 
 void SteppingHeap::drain() {
@@ -209,7 +207,7 @@ void SteppingHeap::survive_forks() {
 }
 
 SteppingCounts SteppingHeap::counts() const {
-  const std::uint64_t live = read(counts_.live);
+  const uint64_t live = read(counts_.live);
   return {live - std::min(live, remote_.bytes()),
           read(counts_.peak_live),
           read(counts_.resident),

@@ -17,7 +17,7 @@ namespace halo::runtime {
 // Bytes, and numbers of events. `live` are blocks in use, `skipped` all bytes that the bump pointer
 // ever stepped over.
 struct SteppingCounts {
-  std::uint64_t live, peak_live, resident, peak_resident, live_at_peak, pages, skipped, refusals;
+  uint64_t live, peak_live, resident, peak_resident, live_at_peak, pages, skipped, refusals;
 };
 
 // A request takes the first free block whose start its mask permits (free_lists.h), and cuts off
@@ -39,7 +39,7 @@ class SteppingHeap {
  public:
   // A block of `bytes`, a multiple of 8, at a start that `mask` permits. nullptr if memory is
   // refused, no page has such a start with room behind it, or the lock is held for too long.
-  void* allocate(const StartMask& mask, std::uint32_t bytes);
+  void* allocate(const StartMask& mask, uint32_t bytes);
 
   // Frees a block of this heap; ignores an address that is not a used block. Any thread, also in
   // signal handlers.
@@ -55,13 +55,13 @@ class SteppingHeap {
 
  private:
   void drain();
-  char* reuse(const StartMask& mask, std::uint32_t bytes, std::uint32_t alignment);
-  char* step(const StartMask& mask, std::uint32_t bytes, std::uint32_t alignment);
+  char* reuse(const StartMask& mask, uint32_t bytes, uint32_t alignment);
+  char* step(const StartMask& mask, uint32_t bytes, uint32_t alignment);
   bool open_page();
   void leave_page();
   void release_page(Page& page);
   void account_touched();
-  void* serve(char* p, std::uint32_t bytes);
+  void* serve(char* p, uint32_t bytes);
   void free_block(char* p);
   void add_free(char* p, char* end);
 
@@ -72,9 +72,9 @@ class SteppingHeap {
   // The page that blocks are cut from, and the offset behind the last one, at which the block-start
   // bitmap has a bit; null: none.
   Page* page_ = nullptr;
-  std::uint32_t next_ = 0;
+  uint32_t next_ = 0;
   SteppingCounts counts_{};
-  std::atomic<std::uint64_t> busy_{0};  // refusals without the lock
+  std::atomic<uint64_t> busy_{0};  // refusals without the lock
 };
 
 HALO_HIDDEN extern constinit SteppingHeap stepping_heap;

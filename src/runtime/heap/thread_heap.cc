@@ -31,12 +31,12 @@ pthread_key_t exit_key;
 constinit bool have_exit_key = false;
 
 // With at most this many groups, threads share no heaps.
-constexpr std::size_t few_groups = 8;
+constexpr size_t few_groups = 8;
 
 // Bytes that a group gets from shared heaps in a thread before it has its own heap there.
-constexpr std::uint32_t max_shared = 16 * 1024;
+constexpr uint32_t max_shared = 16 * 1024;
 
-constexpr std::size_t metadata_step = 64 * 1024;
+constexpr size_t metadata_step = 64 * 1024;
 
 // Maximum number of remote frees collected by one request.
 constexpr int max_drained = 256;
@@ -50,19 +50,19 @@ struct NoCaches {
 };
 constinit NoCaches no_caches;
 
-std::size_t heap_count() { return plan_groups.size() + shared_heaps; }
+size_t heap_count() { return plan_groups.size() + shared_heaps; }
 
 // The shared heap for groups with those settings.
-std::uint32_t shared_heap_for(const plan::Group& settings) {
-  const std::uint32_t by_size = (settings.flags & plan::group_by_size) != 0 ? 1 : 0;
-  const std::uint32_t newest = settings.reuse == plan::Reuse::newest_first ? 2 : 0;
-  return static_cast<std::uint32_t>(plan_groups.size()) + by_size + newest;
+uint32_t shared_heap_for(const plan::Group& settings) {
+  const uint32_t by_size = (settings.flags & plan::group_by_size) != 0 ? 1 : 0;
+  const uint32_t newest = settings.reuse == plan::Reuse::newest_first ? 2 : 0;
+  return static_cast<uint32_t>(plan_groups.size()) + by_size + newest;
 }
 
 // The settings of a group or of a shared heap.
-plan::Group settings_of(std::uint32_t number) {
+plan::Group settings_of(uint32_t number) {
   if (number < plan_groups.size()) return plan_groups[number];
-  const auto layout = static_cast<std::uint32_t>(number - plan_groups.size());
+  const auto layout = static_cast<uint32_t>(number - plan_groups.size());
   plan::Group settings{};
   if ((layout & 1) != 0) settings.flags = plan::group_by_size;
   settings.reuse = (layout & 2) != 0 ? plan::Reuse::newest_first : plan::Reuse::whole_chunks;
@@ -71,25 +71,25 @@ plan::Group settings_of(std::uint32_t number) {
 
 }  // namespace
 
-bool steps(std::uint32_t group) {
+bool steps(uint32_t group) {
   return group < plan_groups.size() && (plan_groups[group].flags & plan::group_stepping) != 0;
 }
 
-bool is_shared_heap(std::uint32_t number) { return number >= plan_groups.size(); }
+bool is_shared_heap(uint32_t number) { return number >= plan_groups.size(); }
 
-void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object) {
+void configure_heaps(std::span<const plan::Group> groups, uint32_t max_object) {
   plan_groups = groups;
   classes = class_number(size_class(block_bytes(max_object, true))) + 1;
-  for (std::uint32_t group = 0; group < groups.size(); ++group)
+  for (uint32_t group = 0; group < groups.size(); ++group)
     if (steps(group)) stepping_heap.survive_forks();
   if (!have_exit_key) have_exit_key = make_key(exit_key, abandon_thread_heap);
 }
 
-void* ThreadHeap::metadata(std::size_t bytes) {
-  bytes = (bytes + 63) & ~std::size_t{63};
-  if (metadata_end_ - metadata_ < static_cast<std::ptrdiff_t>(bytes)) {
+void* ThreadHeap::metadata(size_t bytes) {
+  bytes = (bytes + 63) & ~size_t{63};
+  if (metadata_end_ - metadata_ < static_cast<ptrdiff_t>(bytes)) {
     const KeepErrno keep;
-    std::size_t mapped = bytes > metadata_step ? bytes : metadata_step;
+    size_t mapped = bytes > metadata_step ? bytes : metadata_step;
     auto* memory = static_cast<char*>(map_metadata(mapped));
     if (memory == nullptr) {
       mapped = (bytes + system_page - 1) & ~(system_page - 1);
@@ -116,16 +116,16 @@ ThreadHeap::Shared* ThreadHeap::shared() const {
 bool ThreadHeap::shares() const { return next_ != nullptr && plan_groups.size() > few_groups; }
 
 ThreadHeap* ThreadHeap::make() {
-  const std::size_t count = heap_count();
-  const std::size_t arrays =
+  const size_t count = heap_count();
+  const size_t arrays =
       count * (sizeof *caches_ + sizeof(GroupHeap*)) + plan_groups.size() * sizeof(Shared);
   auto* heap = static_cast<ThreadHeap*>(map_metadata(sizeof(ThreadHeap) + arrays));
   if (heap == nullptr) return nullptr;
-  for (std::size_t i = 0; i < count; ++i) heap->caches_[i] = no_caches.of;
+  for (size_t i = 0; i < count; ++i) heap->caches_[i] = no_caches.of;
   return heap;
 }
 
-GroupHeap* ThreadHeap::heap_for(std::uint32_t group, std::uint32_t bytes) {
+GroupHeap* ThreadHeap::heap_for(uint32_t group, uint32_t bytes) {
   const bool may_share = (plan_groups[group].flags & plan::group_layout_flags) == 0;
   if (heaps()[group] == nullptr && may_share && shares() && shared()[group].bytes < max_shared) {
     shared()[group].bytes += bytes;
@@ -134,23 +134,23 @@ GroupHeap* ThreadHeap::heap_for(std::uint32_t group, std::uint32_t bytes) {
   return own_heap_of(group);
 }
 
-void* ThreadHeap::allocate_stepping(std::uint32_t group, std::uint32_t bytes) {
+void* ThreadHeap::allocate_stepping(uint32_t group, uint32_t bytes) {
   if (!steps(group)) return nullptr;
   void* p = stepping_heap.allocate(StartMask::of(plan_groups[group]), bytes);
   if (p != nullptr) count_shared(group);
   return p;
 }
 
-void ThreadHeap::count_shared(std::uint32_t group) {
-  std::uint32_t& count = shared()[group].allocations;
+void ThreadHeap::count_shared(uint32_t group) {
+  uint32_t& count = shared()[group].allocations;
   __atomic_store_n(&count, count + 1, __ATOMIC_RELAXED);
 }
 
-std::uint32_t ThreadHeap::shared_allocations(std::uint32_t group) const {
+uint32_t ThreadHeap::shared_allocations(uint32_t group) const {
   return __atomic_load_n(&shared()[group].allocations, __ATOMIC_RELAXED);
 }
 
-GroupHeap* ThreadHeap::own_heap_of(std::uint32_t group) {
+GroupHeap* ThreadHeap::own_heap_of(uint32_t group) {
   GroupHeap*& heap = heaps()[group];
   if (heap != nullptr) return heap;
   if (steps(group)) return nullptr;
@@ -217,7 +217,7 @@ void ThreadHeap::free_remotely(Page& page, void* p) {
 void ThreadHeap::flush() {
   while (drain_remote()) {
   }
-  for (std::uint32_t group = 0; group < heap_count(); ++group)
+  for (uint32_t group = 0; group < heap_count(); ++group)
     if (GroupHeap* of_group = heaps()[group]) of_group->flush();
 }
 
@@ -270,17 +270,17 @@ void watch_growth() {
   if (peaks == nullptr) peaks = static_cast<Peak*>(map_metadata(heap_count() * sizeof(Peak)));
 }
 
-const Peak* peak_of(std::uint32_t group) { return peaks == nullptr ? nullptr : &peaks[group]; }
+const Peak* peak_of(uint32_t group) { return peaks == nullptr ? nullptr : &peaks[group]; }
 
-GroupBytes ThreadHeap::bytes_of(std::uint32_t group) const {
+GroupBytes ThreadHeap::bytes_of(uint32_t group) const {
   const GroupHeap* heap = existing_heap(group);
   return heap == nullptr ? GroupBytes{} : GroupBytes{heap->resident_bytes(), heap->live_bytes()};
 }
 
 GroupBytes ThreadHeap::bytes() const {
-  const std::uint64_t freed = remote_.bytes();
+  const uint64_t freed = remote_.bytes();
   GroupBytes sum;
-  for (std::uint32_t group = 0; group < heap_count(); ++group) {
+  for (uint32_t group = 0; group < heap_count(); ++group) {
     const GroupBytes part = bytes_of(group);
     sum.resident += part.resident;
     sum.live += part.live;
@@ -289,10 +289,10 @@ GroupBytes ThreadHeap::bytes() const {
   return sum;
 }
 
-void observe_growth(std::uint32_t group) {
+void observe_growth(uint32_t group) {
   if (peaks == nullptr) [[likely]]
     return;
-  std::uint64_t resident = 0, live = 0;
+  uint64_t resident = 0, live = 0;
   for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
     const GroupBytes part = t->bytes_of(group);
     resident += part.resident;
@@ -303,7 +303,7 @@ void observe_growth(std::uint32_t group) {
     peak.max_live.store(live, std::memory_order_relaxed);
   // The pages were added since the last sample; the live bytes are those of that sample or the
   // current ones.
-  const std::uint64_t before = peak.last_live.exchange(live, std::memory_order_relaxed);
+  const uint64_t before = peak.last_live.exchange(live, std::memory_order_relaxed);
   if (resident <= peak.resident.load(std::memory_order_relaxed)) return;
   peak.resident.store(resident, std::memory_order_relaxed);
   peak.live.store(before > live ? before : live, std::memory_order_relaxed);

@@ -14,19 +14,19 @@
 namespace halo::runtime {
 
 // Rounds `size`, at least one, up to a multiple of `mask` + 1.
-inline std::uint32_t round_block(std::size_t size, std::size_t mask) {
-  return static_cast<std::uint32_t>((size + (size == 0) + mask) & ~mask);
+inline uint32_t round_block(size_t size, size_t mask) {
+  return static_cast<uint32_t>((size + (size == 0) + mask) & ~mask);
 }
 
 // The block size for `size` bytes: a multiple of 8. A block is aligned to the largest power of two
 // that divides its size, at most 16; `align16` makes it a multiple of 16.
-inline std::uint32_t block_bytes(std::size_t size, bool align16) {
+inline uint32_t block_bytes(size_t size, bool align16) {
   return round_block(size, align16 ? 15 : granule - 1);
 }
 
 // Bytes of pages, and of blocks.
 struct GroupBytes {
-  std::uint64_t resident = 0, live = 0;
+  uint64_t resident = 0, live = 0;
 };
 
 // In programs with many threads, each may use many groups a little, and each group heap has its own
@@ -41,35 +41,35 @@ struct GroupBytes {
 class ThreadHeap {
  public:
   // The cache that serves `size` bytes, 1 to MaxBytes, for a caller with a decided code.
-  template <std::size_t MaxBytes>
-  BlockCache& cache_of(CallerCode code, std::size_t size) const {
+  template <size_t MaxBytes>
+  BlockCache& cache_of(CallerCode code, size_t size) const {
     static_assert(sizeof *caches_ == 8);  // the group's bits of a code are its byte offset
     const auto* of_group = *reinterpret_cast<BlockCache* const* const*>(
         reinterpret_cast<const char*>(caches_) + (code & code_group));
-    const std::size_t granules = ((size - 1) / granule | align_bit(code)) + 1;
+    const size_t granules = ((size - 1) / granule | align_bit(code)) + 1;
     return *of_group[MaxBytes <= max_direct ? granules - 1 : class_numbers.of[granules]];
   }
 
   // The heap that serves the next `bytes` of the group: its own, created when it is due, or a
   // shared one. Returns nullptr if memory is refused, or if the group steps. The owner only, inside
   // its heap.
-  GroupHeap* heap_for(std::uint32_t group, std::uint32_t bytes);
+  GroupHeap* heap_for(uint32_t group, uint32_t bytes);
 
   // The group's own heap, created on first use. Otherwise as heap_for.
-  GroupHeap* own_heap_of(std::uint32_t group);
+  GroupHeap* own_heap_of(uint32_t group);
 
   // A block from the heap of all groups that step; nullptr if the group does not, or as
   // SteppingHeap::allocate. The owner only, inside its heap.
-  void* allocate_stepping(std::uint32_t group, std::uint32_t bytes);
+  void* allocate_stepping(uint32_t group, uint32_t bytes);
 
   // Counts an allocation of the group from a shared heap. The owner only.
-  void count_shared(std::uint32_t group);
+  void count_shared(uint32_t group);
   // The number of these allocations. Any thread.
-  std::uint32_t shared_allocations(std::uint32_t group) const;
+  uint32_t shared_allocations(uint32_t group) const;
 
   // The heap of a group, or a shared heap, whose numbers follow those of the groups. nullptr if
   // this thread has not allocated from it. Any thread.
-  const GroupHeap* existing_heap(std::uint32_t group) const {
+  const GroupHeap* existing_heap(uint32_t group) const {
     return __atomic_load_n(&heaps()[group], __ATOMIC_ACQUIRE);
   }
 
@@ -81,7 +81,7 @@ class ThreadHeap {
   void free_remotely(Page& page, void* p);
 
   // Bytes of this thread's part of a group. Any thread.
-  GroupBytes bytes_of(std::uint32_t group) const;
+  GroupBytes bytes_of(uint32_t group) const;
   // Bytes of all groups and shared heaps, without the blocks that others have freed. Any thread.
   GroupBytes bytes() const;
 
@@ -94,7 +94,7 @@ class ThreadHeap {
 
   // Memory that is zeroed, aligned to cache lines and never freed; nullptr if memory is refused.
   // The owner only, inside its heap.
-  void* metadata(std::size_t bytes);
+  void* metadata(size_t bytes);
 
  private:
   friend ThreadHeap* adopt_thread_heap();
@@ -103,7 +103,7 @@ class ThreadHeap {
 
   // Counts of a group's allocations from shared heaps in this thread.
   struct Shared {
-    std::uint32_t bytes, allocations;
+    uint32_t bytes, allocations;
   };
   GroupHeap** heaps() const;  // by group, then the shared ones; behind the caches
   Shared* shared() const;     // by group; behind the heaps
@@ -124,17 +124,17 @@ class ThreadHeap {
 };
 
 // One shared heap for each combination of page layout and reuse.
-inline constexpr std::uint32_t shared_heaps = 4;
+inline constexpr uint32_t shared_heaps = 4;
 
 // Whether `number` is that of a shared heap, not of a group.
-bool is_shared_heap(std::uint32_t number);
+bool is_shared_heap(uint32_t number);
 
 // Whether the group's blocks come from the heap of all groups that step, so that no thread has a
 // heap of the group.
-bool steps(std::uint32_t group);
+bool steps(uint32_t group);
 
 // Must run before the first grouped allocation.
-void configure_heaps(std::span<const plan::Group> groups, std::uint32_t max_object);
+void configure_heaps(std::span<const plan::Group> groups, uint32_t max_object);
 
 // The calling thread's heap while the thread is outside it. nullptr if it has none, or if a signal
 // handler has interrupted the thread inside. It is __thread, not thread_local: the compiler then
@@ -186,14 +186,14 @@ const ThreadHeap* first_thread_heap();
 // A group's memory at its largest, sampled whenever the group grows. Kept only after a call of
 // `watch_growth`. Relaxed atomics; concurrent updates may lose a sample.
 struct Peak {
-  std::atomic<std::uint64_t> resident;   // bytes of pages at the largest sample
-  std::atomic<std::uint64_t> live;       // bytes of blocks at that sample
-  std::atomic<std::uint64_t> last_live;  // bytes of blocks at the last sample
-  std::atomic<std::uint64_t> max_live;
+  std::atomic<uint64_t> resident;   // bytes of pages at the largest sample
+  std::atomic<uint64_t> live;       // bytes of blocks at that sample
+  std::atomic<uint64_t> last_live;  // bytes of blocks at the last sample
+  std::atomic<uint64_t> max_live;
 };
 void watch_growth();
 // Called before a heap of the group takes another page.
-void observe_growth(std::uint32_t group);
-const Peak* peak_of(std::uint32_t group);  // nullptr: not kept
+void observe_growth(uint32_t group);
+const Peak* peak_of(uint32_t group);  // nullptr: not kept
 
 }  // namespace halo::runtime

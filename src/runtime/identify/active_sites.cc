@@ -17,35 +17,33 @@ __thread ActiveSites* active_sites __attribute__((tls_model("initial-exec"))) = 
 namespace {
 
 struct Stack {
-  std::uintptr_t low, high;
+  uintptr_t low, high;
 };
 
 constinit Stack main_stack{0, 0};
 // The first thread, identified by the address of its descriptor, which a forked child keeps.
-constinit std::uintptr_t main_thread = 0;
+constinit uintptr_t main_thread = 0;
 constinit std::atomic<ActiveSites*> all_records{nullptr};
 constinit pthread_key_t exit_key = 0;
 constinit bool have_exit_key = false;
 // The thread has abandoned its record; its later allocations are forwarded.
 __thread bool ending __attribute__((tls_model("initial-exec"))) = false;
 
-std::uintptr_t thread_pointer() {
-  return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
-}
+uintptr_t thread_pointer() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
 
 // The stack of a thread other than the first. glibc stores the mapping of the stack, its size and
 // its guard's size in adjacent words of the thread's descriptor. Their offset depends on the
 // version; the descriptor is at the upper end of the mapping. pthread_getattr_np would take a lock
 // that the allocating thread may hold.
 Stack find_thread_stack() {
-  constexpr std::size_t descriptor_words = 256;  // of about 290
-  constexpr std::uintptr_t largest_rest = 64 * 1024;
-  const std::uintptr_t self = thread_pointer();
-  const auto* words = reinterpret_cast<const std::uintptr_t*>(self);
-  for (std::size_t i = 2; i + 2 < descriptor_words; ++i) {
-    const std::uintptr_t block = words[i], size = words[i + 1], guard = words[i + 2];
+  constexpr size_t descriptor_words = 256;  // of about 290
+  constexpr uintptr_t largest_rest = 64 * 1024;
+  const uintptr_t self = thread_pointer();
+  const auto* words = reinterpret_cast<const uintptr_t*>(self);
+  for (size_t i = 2; i + 2 < descriptor_words; ++i) {
+    const uintptr_t block = words[i], size = words[i + 1], guard = words[i + 2];
     if (block == 0 || block >= self || guard >= size || guard % 4096 != 0) continue;
-    const std::uintptr_t end = block + size;
+    const uintptr_t end = block + size;
     if (end > self && end - self <= largest_rest) return {block + guard, self};
   }
   return {0, 0};
@@ -81,23 +79,23 @@ ActiveSites* adopt_record() {
 // The start of this library, and the section behind its code, from the linker.
 extern "C" HALO_HIDDEN const char __ehdr_start, _DYNAMIC;
 
-std::size_t return_words(const std::uintptr_t* here) {
-  constexpr std::size_t frame_words = 16;  // of operator new or realloc, which call further
-                                           // functions
-  const auto begin = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
-  const auto end = reinterpret_cast<std::uintptr_t>(&_DYNAMIC);
+size_t return_words(const uintptr_t* here) {
+  constexpr size_t frame_words = 16;  // of operator new or realloc, which call further
+                                      // functions
+  const auto begin = reinterpret_cast<uintptr_t>(&__ehdr_start);
+  const auto end = reinterpret_cast<uintptr_t>(&_DYNAMIC);
   return *here >= begin && *here < end ? 1 + frame_words : 1;
 }
 
-std::int32_t active_sites_offset() {
-  auto address = reinterpret_cast<std::uintptr_t>(&active_sites);
+int32_t active_sites_offset() {
+  auto address = reinterpret_cast<uintptr_t>(&active_sites);
   asm("" : "+r"(address));  // forces the address computation, the only form that yields this offset
-  return static_cast<std::int32_t>(address - thread_pointer());
+  return static_cast<int32_t>(address - thread_pointer());
 }
 
-std::uintptr_t thread_stack_end() { return find_thread_stack().high; }
+uintptr_t thread_stack_end() { return find_thread_stack().high; }
 
-void set_main_stack(std::uintptr_t high) {
+void set_main_stack(uintptr_t high) {
   rlimit limit{};
   constexpr rlim_t maximum = 1 << 27;  // the kernel keeps this much free below, regardless of the
                                        // limit
@@ -110,23 +108,22 @@ void set_main_stack(std::uintptr_t high) {
 // It reads arbitrary stack words, hence no AddressSanitizer.
 __attribute__((no_sanitize("address"))) void find_active_sites(ActiveSites& active,
                                                                const SiteAddress* sites,
-                                                               std::size_t count,
-                                                               const std::uintptr_t* here) {
-  const auto* end = reinterpret_cast<const std::uintptr_t*>(active.high);
-  for (const std::uintptr_t* slot = here; slot < end; ++slot)
-    for (std::size_t i = 0; i < count; ++i) {
+                                                               size_t count,
+                                                               const uintptr_t* here) {
+  const auto* end = reinterpret_cast<const uintptr_t*>(active.high);
+  for (const uintptr_t* slot = here; slot < end; ++slot)
+    for (size_t i = 0; i < count; ++i) {
       if (*slot != sites[i].address || sites[i].immediate) continue;
-      const std::uintptr_t* caller = slot + sites[i].step / sizeof *slot;
+      const uintptr_t* caller = slot + sites[i].step / sizeof *slot;
       const bool known = sites[i].step != 0 && caller < end;
-      active.sites[i] = {reinterpret_cast<std::uintptr_t>(slot), known ? *caller : 0};
+      active.sites[i] = {reinterpret_cast<uintptr_t>(slot), known ? *caller : 0};
     }
 }
 
-ActiveSites* begin_active_sites(const SiteAddress* sites, std::size_t count,
-                                const std::uintptr_t* here) {
+ActiveSites* begin_active_sites(const SiteAddress* sites, size_t count, const uintptr_t* here) {
   if (ending) return nullptr;
   const Stack stack = thread_pointer() == main_thread ? main_stack : find_thread_stack();
-  const auto at = reinterpret_cast<std::uintptr_t>(here);
+  const auto at = reinterpret_cast<uintptr_t>(here);
   if (at < stack.low || at >= stack.high) return nullptr;
   const KeepErrno keep;
   ActiveSites* record = adopt_record();

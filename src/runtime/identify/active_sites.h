@@ -14,8 +14,8 @@ namespace halo::runtime {
 // A site's last call: the slot of its return address, and the contents of its caller's return
 // address slot at that time. Slot 0: no call is recorded. The site's thunk writes it (thunks.h).
 struct ActiveSite {
-  std::uintptr_t slot;
-  std::uintptr_t caller;
+  uintptr_t slot;
+  uintptr_t caller;
 };
 
 // The record needs no action when a call returns, throws or is left by a jump: a site is active if
@@ -26,7 +26,7 @@ struct ActiveSite {
 // (acquire) and cleared with release when a thread ends, so that a later thread can adopt the
 // record.
 struct ActiveSites {
-  std::uintptr_t low, high;  // the thread's own stack
+  uintptr_t low, high;  // the thread's own stack
   ActiveSite sites[plan::max_sites];
   std::atomic<bool> owned;
   ActiveSites* next;
@@ -37,45 +37,44 @@ static_assert(offsetof(ActiveSites, high) == 8 && offsetof(ActiveSites, sites) =
 // The properties of a site that decide whether it is active. `address` is no_address if its module
 // is not loaded.
 struct SiteAddress {
-  std::uintptr_t address;  // its return address
-  std::uint32_t step;      // bytes to its caller's slot; 0: unknown
-  bool immediate;          // it calls the allocator itself, so no record is needed
+  uintptr_t address;  // its return address
+  uint32_t step;      // bytes to its caller's slot; 0: unknown
+  bool immediate;     // it calls the allocator itself, so no record is needed
 };
 
 extern __thread ActiveSites* active_sites __attribute__((tls_model("initial-exec")));
 
 // The offset of `active_sites` from fs, for thunks.
-std::int32_t active_sites_offset();
+int32_t active_sites_offset();
 
 // Creates the calling thread's record and enters the sites that are on its stack above `here`.
 // Returns nullptr if the stack's bounds or memory cannot be obtained. `sites` must list all sites.
-ActiveSites* begin_active_sites(const SiteAddress* sites, std::size_t count,
-                                const std::uintptr_t* here);
+ActiveSites* begin_active_sites(const SiteAddress* sites, size_t count, const uintptr_t* here);
 
 // Records the outermost call of each site on the stack from `here` to its end.
-void find_active_sites(ActiveSites& active, const SiteAddress* sites, std::size_t count,
-                       const std::uintptr_t* here);
+void find_active_sites(ActiveSites& active, const SiteAddress* sites, size_t count,
+                       const uintptr_t* here);
 
 // Called in the thread that runs the constructors; its stack ends at `high`.
-void set_main_stack(std::uintptr_t high);
+void set_main_stack(uintptr_t high);
 
 // The end of the calling thread's stack if the C library allocated it or keeps the thread's
 // descriptor there; else 0.
-std::uintptr_t thread_stack_end();
+uintptr_t thread_stack_end();
 
 // Whether `here` is on the thread's own stack.
-inline bool on_own_stack(const ActiveSites& active, const std::uintptr_t* here) {
-  const auto at = reinterpret_cast<std::uintptr_t>(here);
+inline bool on_own_stack(const ActiveSites& active, const uintptr_t* here) {
+  const auto at = reinterpret_cast<uintptr_t>(here);
   return at >= active.low && at < active.high;
 }
 
 // The number of words at `here` that may hold the return address of the program's call into this
 // library: 1, unless another function of the library is in between.
-std::size_t return_words(const std::uintptr_t* here);
+size_t return_words(const uintptr_t* here);
 
 // Whether the allocator was called from `address`; `words` is return_words(here).
-inline bool is_caller(std::uintptr_t address, const std::uintptr_t* here, std::size_t words) {
-  for (std::size_t i = 0; i < words; ++i)
+inline bool is_caller(uintptr_t address, const uintptr_t* here, size_t words) {
+  for (size_t i = 0; i < words; ++i)
     if (here[i] == address) return address != no_address;
   return false;
 }
@@ -83,14 +82,14 @@ inline bool is_caller(std::uintptr_t address, const std::uintptr_t* here, std::s
 // Whether a call of a site that is not immediate is active, seen from `here` on the thread's own
 // stack. Clears the record of an inactive one, since its slot may later hold the same value by
 // chance.
-inline bool is_active(ActiveSites& active, std::size_t number, const SiteAddress& site,
-                      const std::uintptr_t* here) {
+inline bool is_active(ActiveSites& active, size_t number, const SiteAddress& site,
+                      const uintptr_t* here) {
   ActiveSite& seen = active.sites[number];
-  const auto* slot = reinterpret_cast<const std::uintptr_t*>(seen.slot);
+  const auto* slot = reinterpret_cast<const uintptr_t*>(seen.slot);
   if (slot >= here && *slot == site.address && site.address != no_address) [[unlikely]] {
     if (site.step == 0) return true;
-    const std::uintptr_t caller = seen.slot + site.step;
-    if (caller < active.high && *reinterpret_cast<const std::uintptr_t*>(caller) == seen.caller)
+    const uintptr_t caller = seen.slot + site.step;
+    if (caller < active.high && *reinterpret_cast<const uintptr_t*>(caller) == seen.caller)
       return true;
   }
   if (seen.slot != 0) seen.slot = 0;

@@ -4,22 +4,22 @@
 namespace halo::runtime {
 namespace {
 
-bool is_forwarded(std::uint64_t word) { return static_cast<CallerCode>(word) == code_forward; }
+bool is_forwarded(uint64_t word) { return static_cast<CallerCode>(word) == code_forward; }
 
 unsigned slot_after(unsigned slot) { return (slot + 1) % caller_slots; }
 unsigned slot_before(unsigned slot) { return (slot + caller_slots - 1) % caller_slots; }
 
 }  // namespace
 
-alignas(64) constinit std::uint64_t caller_words[caller_slots]{};
+alignas(64) constinit uint64_t caller_words[caller_slots]{};
 constinit unsigned used_caller_slots = 0;
 
 void add_among_others(const Caller& caller) {
-  const std::uint64_t word = word_of(caller);
+  const uint64_t word = word_of(caller);
   unsigned slot = caller_hash(caller.address);
   unsigned free = caller_slots;  // the first slot in the chain whose caller was removed
   for (;; slot = slot_after(slot)) {
-    const std::uint64_t there = caller_word_at(slot);
+    const uint64_t there = caller_word_at(slot);
     if (there >> 16 == caller.address) return write_caller_word(slot, word);
     if (there == 0) break;
     if (free == caller_slots && is_forwarded(there)) free = slot;
@@ -30,10 +30,10 @@ void add_among_others(const Caller& caller) {
   write_caller_word(slot, word);
 }
 
-void remove_among_others(std::uintptr_t address) {
+void remove_among_others(uintptr_t address) {
   unsigned slot = caller_hash(address);
   for (;; slot = slot_after(slot)) {
-    const std::uint64_t there = caller_word_at(slot);
+    const uint64_t there = caller_word_at(slot);
     if (there == 0) return;
     if (there >> 16 == address) break;
   }

@@ -24,33 +24,33 @@ inline constexpr unsigned caller_slots = 65536;
 // slots behind it are empty. So probing never ends before a caller that is present: slots become 0
 // only from the end of a chain. Readers terminate because at most `max_used_caller_slots` are in
 // use.
-HALO_HIDDEN extern constinit std::uint64_t caller_words[caller_slots];
+HALO_HIDDEN extern constinit uint64_t caller_words[caller_slots];
 
 // The low bits unchanged: neighbouring callers in the code are neighbours in the table.
-inline unsigned caller_hash(std::uintptr_t caller) {
+inline unsigned caller_hash(uintptr_t caller) {
   return static_cast<unsigned>(caller % caller_slots);
 }
 
-inline std::uint64_t caller_word_at(unsigned slot) {
+inline uint64_t caller_word_at(unsigned slot) {
   return __atomic_load_n(&caller_words[slot], __ATOMIC_RELAXED);
 }
 
 // False: the caller is not in the plan. True may be a collision.
 inline bool planned(const void* caller) {
-  return caller_word_at(caller_hash(reinterpret_cast<std::uintptr_t>(caller))) != 0;
+  return caller_word_at(caller_hash(reinterpret_cast<uintptr_t>(caller))) != 0;
 }
 
 // The caller's code; code_forward if the table does not contain it.
-inline CallerCode find_caller(std::uintptr_t caller) {
+inline CallerCode find_caller(uintptr_t caller) {
   for (unsigned slot = caller_hash(caller);; slot = (slot + 1) % caller_slots) {
-    const std::uint64_t word = caller_word_at(slot);
+    const uint64_t word = caller_word_at(slot);
     if (word >> 16 == caller) return static_cast<CallerCode>(word);
     if (word == 0) return code_forward;
   }
 }
 
 struct Caller {
-  std::uintptr_t address;
+  uintptr_t address;
   CallerCode code;
 };
 
@@ -60,16 +60,16 @@ HALO_HIDDEN extern constinit unsigned used_caller_slots;  // slots whose word is
 // Leaves empty slots, so that probing terminates.
 inline constexpr unsigned max_used_caller_slots = caller_slots / 4 * 3;
 
-constexpr std::uint64_t word_of(const Caller& caller) {
-  return (std::uint64_t{caller.address} << 16) | caller.code;
+constexpr uint64_t word_of(const Caller& caller) {
+  return (uint64_t{caller.address} << 16) | caller.code;
 }
-inline void write_caller_word(unsigned slot, std::uint64_t word) {
+inline void write_caller_word(unsigned slot, uint64_t word) {
   __atomic_store_n(&caller_words[slot], word, __ATOMIC_RELEASE);
 }
 
 // The general cases of add_caller and remove_caller: neighbouring slots are used.
 void add_among_others(const Caller& caller);
-void remove_among_others(std::uintptr_t address);
+void remove_among_others(uintptr_t address);
 
 // Sets the caller's code; code_forward keeps its slot. If the table is full, the caller remains
 // forwarded.
@@ -82,7 +82,7 @@ inline void add_caller(const Caller& caller) {
 }
 
 // Forwards the caller from now on.
-inline void remove_caller(std::uintptr_t address) {
+inline void remove_caller(uintptr_t address) {
   const unsigned slot = caller_hash(address);
   const bool is_alone = caller_word_at(slot) >> 16 == address &&
                         caller_word_at((slot + 1) % caller_slots) == 0 &&

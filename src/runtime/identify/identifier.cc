@@ -9,11 +9,11 @@ constexpr EdgeEntry no_edges[2] = {};
 constinit const Table empty_table{nullptr,   0, nullptr, no_edges, 63, 1,
                                   no_states, 1, nullptr, nullptr,  0};
 
-constexpr std::uintptr_t max_frame =
+constexpr uintptr_t max_frame =
     plan::max_step;  // bytes; a more distant frame pointer is not trusted
 
-std::uint32_t probe_edge(const Table& table, std::uint32_t parent, std::uintptr_t address) {
-  std::uint64_t at = edge_hash(parent, address) >> table.edge_shift;
+uint32_t probe_edge(const Table& table, uint32_t parent, uintptr_t address) {
+  uint64_t at = edge_hash(parent, address) >> table.edge_shift;
   for (;; ++at) {
     const EdgeEntry& entry = table.edges[at & table.edge_mask];
     if (entry.child == 0) return 0;
@@ -23,7 +23,7 @@ std::uint32_t probe_edge(const Table& table, std::uint32_t parent, std::uintptr_
 }
 
 // The child of `state` for this return address, or 0.
-std::uint32_t find_child(const Table& table, std::uint32_t state, std::uintptr_t address) {
+uint32_t find_child(const Table& table, uint32_t state, uintptr_t address) {
   if (!table.states[state].has_child) return 0;
   return address_now(table.states[state + 1].address) == address
              ? state + 1
@@ -31,47 +31,46 @@ std::uint32_t find_child(const Table& table, std::uint32_t state, std::uintptr_t
 }
 
 // The state on the path to `state` with this return address, or 0: detects recursion.
-std::uint32_t find_on_path(const Table& table, std::uint32_t state, std::uintptr_t address) {
+uint32_t find_on_path(const Table& table, uint32_t state, uintptr_t address) {
   while (state != 0 && address_now(table.states[state].address) != address)
     state = table.states[state].parent;
   return state;
 }
 
 // Moves to the slot of the next return address, below `end`. Returns false if the walk ends.
-bool advance(const State& from, std::uintptr_t end, const std::uintptr_t*& slot,
-             std::uintptr_t& rbp) {
-  const auto here = reinterpret_cast<std::uintptr_t>(slot);
-  std::uintptr_t there;
+bool advance(const State& from, uintptr_t end, const uintptr_t*& slot, uintptr_t& rbp) {
+  const auto here = reinterpret_cast<uintptr_t>(slot);
+  uintptr_t there;
   if (from.rule == plan::Rule::constant) {
-    there = here + static_cast<std::uintptr_t>(std::intptr_t{from.step});
+    there = here + static_cast<uintptr_t>(intptr_t{from.step});
   } else if (from.rule == plan::Rule::frame_pointer) {
-    there = rbp + static_cast<std::uintptr_t>(std::intptr_t{from.step});
+    there = rbp + static_cast<uintptr_t>(intptr_t{from.step});
     if (there - here - 8 > max_frame || there % 8 != 0) return false;
   } else {
     return false;
   }
   if (there >= end) return false;
   if (from.restores_rbp) {
-    const std::uintptr_t saved = there - static_cast<std::uintptr_t>(from.rbp_below);
+    const uintptr_t saved = there - static_cast<uintptr_t>(from.rbp_below);
     if (saved < here) return false;  // not in this frame
-    rbp = *reinterpret_cast<const std::uintptr_t*>(saved);
+    rbp = *reinterpret_cast<const uintptr_t*>(saved);
   }
-  slot = reinterpret_cast<const std::uintptr_t*>(there);
+  slot = reinterpret_cast<const uintptr_t*>(there);
   return true;
 }
 
 // The walk from `state`, whose return address is at `slot`, by all rules of the plan.
-Verdict walk_on(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
-                std::uintptr_t rbp, std::uint32_t steps) {
+Verdict walk_on(const Table& table, uint32_t state, const uintptr_t* slot, uintptr_t rbp,
+                uint32_t steps) {
   const State* states = table.states;
-  const std::uintptr_t end = find_walk_end(slot);
-  std::uint32_t last = state;
+  const uintptr_t end = find_walk_end(slot);
+  uint32_t last = state;
   for (;; ++steps) {
     const State& now = states[state];
     if (!now.undecided) return verdict_of(now.code, steps);
     if (steps == max_steps || !advance(states[last], end, slot, rbp)) break;
-    const std::uintptr_t address = *slot;
-    if (const std::uint32_t child = find_child(table, state, address)) {
+    const uintptr_t address = *slot;
+    if (const uint32_t child = find_child(table, state, address)) {
       state = last = child;
     } else {
       last = find_on_path(table, state, address);
@@ -88,23 +87,22 @@ constinit const State* root_states[code_undecided]{};
 
 void use_table(const Table* table) {
   __atomic_store_n(&current_table, table, __ATOMIC_RELEASE);
-  for (std::uint32_t i = 0; i < table->root_child_count && i < max_root_children; ++i)
+  for (uint32_t i = 0; i < table->root_child_count && i < max_root_children; ++i)
     __atomic_store_n(&root_states[i], &table->states[table->root_children[i]], __ATOMIC_RELEASE);
   for (const CallerCode code : {code_unknown, code_forward})
     __atomic_store_n(&root_states[root_child_of(code)], table->states, __ATOMIC_RELEASE);
 }
 
-Verdict identify(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
-                 std::uintptr_t rbp) {
+Verdict identify(const Table& table, uint32_t state, const uintptr_t* slot, uintptr_t rbp) {
   const State* from = &table.states[state];
   const State* at = walk_fast(from, slot);
-  std::uint32_t steps = 0;
+  uint32_t steps = 0;
   for (const State* now = at; now != from; now = &table.states[now->parent]) ++steps;
   if (!at->undecided) return verdict_of(at->code, steps);
   const char* here = reinterpret_cast<const char*>(slot);
   if (at != from) here += table.states[at->parent].reach;
-  return walk_on(table, static_cast<std::uint32_t>(at - table.states),
-                 reinterpret_cast<const std::uintptr_t*>(here), rbp, steps);
+  return walk_on(table, static_cast<uint32_t>(at - table.states),
+                 reinterpret_cast<const uintptr_t*>(here), rbp, steps);
 }
 
 }  // namespace halo::runtime

@@ -19,19 +19,19 @@ namespace halo::runtime {
 // the next one in memory, so the processor can prefetch along a walk without waiting for an index.
 // State 0 is the root; its address equals no return address.
 struct State {
-  std::uintptr_t address;        // changes with its module's address: see Table
-  std::uintptr_t child_address;  // is_plain: the first child's; else no_address
-  std::int32_t reach;            // is_plain: bytes from the caller's slot to the next; else 0
-  std::int32_t step;
-  std::int32_t map;  // start of its part of Table::maps: bytes from this state
-  std::uint32_t parent : 24;
-  std::uint32_t map_shift : 8;  // 32 − log2(size of its part of Table::maps); 0: no part
-  CallerCode code;              // as in the callers table; code_forward while undecided
-  std::int16_t rbp_below;
+  uintptr_t address;        // changes with its module's address: see Table
+  uintptr_t child_address;  // is_plain: the first child's; else no_address
+  int32_t reach;            // is_plain: bytes from the caller's slot to the next; else 0
+  int32_t step;
+  int32_t map;  // start of its part of Table::maps: bytes from this state
+  uint32_t parent : 24;
+  uint32_t map_shift : 8;  // 32 − log2(size of its part of Table::maps); 0: no part
+  CallerCode code;         // as in the callers table; code_forward while undecided
+  int16_t rbp_below;
   plan::Rule rule;
-  std::uint8_t restores_rbp : 1;
-  std::uint8_t undecided : 1;
-  std::uint8_t has_child : 1;
+  uint8_t restores_rbp : 1;
+  uint8_t undecided : 1;
+  uint8_t has_child : 1;
 
   // Undecided, with a child, entered and left by constant distances, at most as deep as a walk
   // reads, and without an rbp to restore.
@@ -39,10 +39,10 @@ struct State {
 };
 static_assert(sizeof(State) == 40 && plan::max_states <= 1u << 24);
 
-inline constexpr std::uintptr_t no_address = ~std::uintptr_t{0};
+inline constexpr uintptr_t no_address = ~uintptr_t{0};
 // The address of states that must not match: neither an address nor a common stack value such as
 // all ones.
-inline constexpr std::uintptr_t absent_address = 0xA7C35E91D20B86F5;
+inline constexpr uintptr_t absent_address = 0xA7C35E91D20B86F5;
 
 constexpr State root_state() {
   State root{};
@@ -54,14 +54,14 @@ constexpr State root_state() {
 }
 
 struct EdgeEntry {
-  std::uint32_t parent;
-  std::uint32_t child;  // 0: empty
+  uint32_t parent;
+  uint32_t child;  // 0: empty
 };
 
 // The part of a state that depends on its module's address.
 struct Placed {
-  std::uint64_t offset;  // of its return address, in its module
-  std::uint32_t state;
+  uint64_t offset;  // of its return address, in its module
+  uint32_t state;
   CallerCode code;      // for a child of the root: its code in the callers table
   bool is_first_child;  // of a plain state, which stores this address as well
 };
@@ -70,22 +70,22 @@ struct Placed {
 // entries. The last entries are callers that are decided immediately; only the callers table has
 // their addresses.
 struct ModuleStates {
-  std::uint32_t begin, entries, decided, end;
-  std::uintptr_t bias;  // of the addresses before `entries`; no_address: none are set
-  bool is_placed;       // the module is placed at `bias`
+  uint32_t begin, entries, decided, end;
+  uintptr_t bias;  // of the addresses before `entries`; no_address: none are set
+  bool is_placed;  // the module is placed at `bias`
 };
 
 struct Verdict {
-  std::uint16_t group;  // or plan::verdict_forward
-  std::uint16_t alignment;
-  std::uint32_t steps = 0;  // return addresses read beyond the caller's
+  uint16_t group;  // or plan::verdict_forward
+  uint16_t alignment;
+  uint32_t steps = 0;  // return addresses read beyond the caller's
 };
 
 inline constexpr Verdict forward_verdict{plan::verdict_forward, 0};
 
-constexpr Verdict verdict_of(CallerCode code, std::uint32_t steps) {
+constexpr Verdict verdict_of(CallerCode code, uint32_t steps) {
   if (!is_decided(code)) return {plan::verdict_forward, 0, steps};
-  return {group_of(code), static_cast<std::uint16_t>((code & code_align16) != 0 ? 16 : 0), steps};
+  return {group_of(code), static_cast<uint16_t>((code & code_align16) != 0 ? 16 : 0), steps};
 }
 
 // The data that identification reads: one table for the life of the process.
@@ -105,24 +105,24 @@ constexpr Verdict verdict_of(CallerCode code, std::uint32_t steps) {
 // cannot equal the new one yet, since no code of the module has run there.
 struct Table {
   // The state of each child of the root, in the plan's order.
-  const std::uint32_t* root_children;
-  std::uint32_t root_child_count;
+  const uint32_t* root_children;
+  uint32_t root_child_count;
   // For states with several children: offsets, in bytes from the state, of all children but the
   // first, by map_hash of their return address. The root has no map. A colliding child is found
   // through `edges` only.
-  const std::int32_t* maps;
+  const int32_t* maps;
   const EdgeEntry* edges;  // open addressing, by edge_hash; all states but the root's children
   unsigned edge_shift;
-  std::uint32_t edge_mask;
+  uint32_t edge_mask;
   State* states;
-  std::size_t state_count;
+  size_t state_count;
   Placed* placed;
   ModuleStates* modules;
-  std::uint32_t module_count;
+  uint32_t module_count;
 };
 
 // Maximum number of return addresses that a walk reads beyond the caller's.
-inline constexpr std::uint32_t max_steps = 255;
+inline constexpr uint32_t max_steps = 255;
 
 // The table in use; never null, and empty without a plan.
 HALO_HIDDEN extern constinit const Table* current_table;
@@ -134,7 +134,7 @@ HALO_HIDDEN extern constinit const State* root_states[code_undecided];
 // An address in the table that another thread may be changing; the word is read whole. An atomic
 // load would cost an instruction more at each step: compilers do not fold it into the comparison.
 // ThreadSanitizer's build defines the macro (CMakePresets.json).
-[[gnu::always_inline]] inline std::uintptr_t address_now(const std::uintptr_t& address) {
+[[gnu::always_inline]] inline uintptr_t address_now(const uintptr_t& address) {
 #ifdef HALO_THREAD_SANITIZER
   return __atomic_load_n(&address, __ATOMIC_RELAXED);
 #else
@@ -142,38 +142,38 @@ HALO_HIDDEN extern constinit const State* root_states[code_undecided];
 #endif
 }
 
-inline std::uint64_t mix(std::uint64_t x) { return x * 0x9E3779B97F4A7C15ull; }
+inline uint64_t mix(uint64_t x) { return x * 0x9E3779B97F4A7C15ull; }
 
 // Both hashes use only the low 12 bits of the address.
-inline std::uint32_t map_hash(std::uintptr_t address, unsigned shift) {
-  return (static_cast<std::uint32_t>(address) * 0x9E300000u) >> shift;
+inline uint32_t map_hash(uintptr_t address, unsigned shift) {
+  return (static_cast<uint32_t>(address) * 0x9E300000u) >> shift;
 }
-inline std::uint64_t edge_hash(std::uint32_t parent, std::uintptr_t address) {
+inline uint64_t edge_hash(uint32_t parent, uintptr_t address) {
   return mix((address & 0xFFF) ^ mix(parent));
 }
 
-inline const State* state_at(const State* from, std::int32_t bytes) {
+inline const State* state_at(const State* from, int32_t bytes) {
   return reinterpret_cast<const State*>(reinterpret_cast<const char*>(from) + bytes);
 }
 
 // The next child of a plain walk if the map finds it, else null. If the walk ends here, it reads
 // the caller's own return address again, which no child has.
-[[gnu::always_inline]] inline const State* next_fast(const State* now, const std::uintptr_t* slot) {
+[[gnu::always_inline]] inline const State* next_fast(const State* now, const uintptr_t* slot) {
   const auto* there = reinterpret_cast<const char*>(slot) + now->reach;
-  if (reinterpret_cast<std::uintptr_t>(there) >= walk_end) [[unlikely]]
+  if (reinterpret_cast<uintptr_t>(there) >= walk_end) [[unlikely]]
     return nullptr;
-  const std::uintptr_t address = *reinterpret_cast<const std::uintptr_t*>(there);
+  const uintptr_t address = *reinterpret_cast<const uintptr_t*>(there);
   if (address_now(now->child_address) == address) [[likely]]
     return now + 1;
   if (now->map_shift == 0) return nullptr;
-  const auto* map = reinterpret_cast<const std::int32_t*>(state_at(now, now->map));
+  const auto* map = reinterpret_cast<const int32_t*>(state_at(now, now->map));
   const State* child = state_at(now, map[map_hash(address, now->map_shift)]);
   return address_now(child->address) == address ? child : nullptr;
 }
 
 // The state that a walk reaches by constant distances and map look-ups; nearly always its last one.
 // It starts at `now`, a child of the root whose return address is at `slot`.
-[[gnu::always_inline]] inline const State* walk_fast(const State* now, const std::uintptr_t* slot) {
+[[gnu::always_inline]] inline const State* walk_fast(const State* now, const uintptr_t* slot) {
   while (const State* child = next_fast(now, slot)) now = child;
   return now;
 }
@@ -181,17 +181,16 @@ inline const State* state_at(const State* from, std::int32_t bytes) {
 // Continues the walk from `state`, a child of the root whose return address is at `slot`; `rbp` is
 // the register's value at the call. It reads only the stack above `slot`, at distances that the
 // plan has proved.
-Verdict identify(const Table& table, std::uint32_t state, const std::uintptr_t* slot,
-                 std::uintptr_t rbp);
+Verdict identify(const Table& table, uint32_t state, const uintptr_t* slot, uintptr_t rbp);
 
 // As identify, from the code that find_caller returned for the return address at `slot`.
-inline Verdict identify_caller(const Table& table, CallerCode code, const std::uintptr_t* slot,
-                               std::uintptr_t rbp) {
+inline Verdict identify_caller(const Table& table, CallerCode code, const uintptr_t* slot,
+                               uintptr_t rbp) {
   if (is_decided(code)) return verdict_of(code, 0);
-  const std::uint32_t child = root_child_of(code);
+  const uint32_t child = root_child_of(code);
   if (child >= table.root_child_count) return forward_verdict;
   // The module may have moved since the code was read.
-  const std::uint32_t state = table.root_children[child];
+  const uint32_t state = table.root_children[child];
   if (address_now(table.states[state].address) != *slot) return forward_verdict;
   return identify(table, state, slot, rbp);
 }
@@ -201,20 +200,20 @@ void use_table(const Table* table);
 
 // The number of bytes that make_table needs, and the table built in zeroed memory of that size; no
 // module is placed yet.
-std::size_t table_bytes(std::size_t states, std::size_t modules);
-Table* make_table(std::span<const plan::State> states, std::size_t modules, void* memory);
+size_t table_bytes(size_t states, size_t modules);
+Table* make_table(std::span<const plan::State> states, size_t modules, void* memory);
 
 // Makes the module's states and callers visible. `bias` is a multiple of 4096, and the module must
 // not be placed. One thread at a time may call this and the next three functions.
-void place_module(Table& table, std::uint32_t module, std::uintptr_t bias);
+void place_module(Table& table, uint32_t module, uintptr_t bias);
 
 // Makes them invisible; may be repeated.
-void remove_module(Table& table, std::uint32_t module);
+void remove_module(Table& table, uint32_t module);
 
 // Aligns later blocks of all groups to 16 bytes. `silent`: the module of silence_callers.
-void align_states_to_16(Table& table, std::uint32_t silent);
+void align_states_to_16(Table& table, uint32_t silent);
 
 // Forwards the allocations of this module, which must be placed, or ends that.
-void silence_callers(Table& table, std::uint32_t module, bool silent);
+void silence_callers(Table& table, uint32_t module, bool silent);
 
 }  // namespace halo::runtime

@@ -10,38 +10,38 @@
 namespace halo::runtime {
 namespace {
 
-std::size_t slots_for(std::size_t entries) { return std::bit_ceil(entries * 2 + 2); }
+size_t slots_for(size_t entries) { return std::bit_ceil(entries * 2 + 2); }
 
 // Scratch memory per state of the plan while the table is built: the lists of children.
 struct Links {
-  std::uint32_t first_child;   // a state of the plan; 0: none
-  std::uint32_t next_sibling;  // likewise
-  std::uint32_t made;          // its index in the table
-  std::uint32_t depth;         // number of return addresses on its path
+  uint32_t first_child;   // a state of the plan; 0: none
+  uint32_t next_sibling;  // likewise
+  uint32_t made;          // its index in the table
+  uint32_t depth;         // number of return addresses on its path
 };
 
 struct Parts {
   Table* table;
   State* states;
   EdgeEntry* edges;
-  std::uint32_t* root_children;
-  std::int32_t* maps;
+  uint32_t* root_children;
+  int32_t* maps;
   Placed* placed;
   Links* links;
 };
 
 // Links the children of each state in the plan's order.
 void link_children(std::span<const plan::State> states, Links* links) {
-  for (auto i = static_cast<std::uint32_t>(states.size()); i-- > 1;) {
+  for (auto i = static_cast<uint32_t>(states.size()); i-- > 1;) {
     links[i].next_sibling = links[states[i].parent].first_child;
     links[states[i].parent].first_child = i;
   }
 }
 
 // If a damaged plan has equal children, the first is found.
-void add_edge(const Parts& parts, std::uint64_t offset, std::uint32_t parent, std::uint32_t child) {
+void add_edge(const Parts& parts, uint64_t offset, uint32_t parent, uint32_t child) {
   const Table& table = *parts.table;
-  std::uint64_t at = edge_hash(parent, offset) >> table.edge_shift;
+  uint64_t at = edge_hash(parent, offset) >> table.edge_shift;
   while (parts.edges[at & table.edge_mask].child != 0) ++at;
   parts.edges[at & table.edge_mask] = {parent, child};
 }
@@ -54,8 +54,8 @@ CallerCode code_of(const plan::State& state) {
 
 // The distance from the caller's slot to the slot behind a state with children; 0 if the path to it
 // is not plain.
-std::int32_t reach_of(const plan::State& from, std::uint32_t depth, const State& parent) {
-  static_assert(std::int64_t{max_steps} * plan::max_step < INT32_MAX);
+int32_t reach_of(const plan::State& from, uint32_t depth, const State& parent) {
+  static_assert(int64_t{max_steps} * plan::max_step < INT32_MAX);
   const bool is_plain = from.verdict == plan::verdict_undecided &&
                         from.rule == plan::Rule::constant &&
                         (from.flags & plan::state_restores_rbp) == 0 && depth <= max_steps &&
@@ -64,10 +64,10 @@ std::int32_t reach_of(const plan::State& from, std::uint32_t depth, const State&
 }
 
 // Appends a copy of one state to the table.
-void add_state(const Parts& parts, const plan::State& from, std::uint32_t plan_index) {
-  const auto at = static_cast<std::uint32_t>(parts.table->state_count++);
-  const std::uint32_t parent = parts.links[from.parent].made;
-  const std::uint32_t depth = parts.links[from.parent].depth + 1;
+void add_state(const Parts& parts, const plan::State& from, uint32_t plan_index) {
+  const auto at = static_cast<uint32_t>(parts.table->state_count++);
+  const uint32_t parent = parts.links[from.parent].made;
+  const uint32_t depth = parts.links[from.parent].depth + 1;
   parts.links[plan_index].made = at;
   parts.links[plan_index].depth = depth;
   const bool has_child = parts.links[plan_index].first_child != 0;
@@ -89,7 +89,7 @@ void add_state(const Parts& parts, const plan::State& from, std::uint32_t plan_i
 // Iterates in pre-order without recursion: the first child, else the next sibling of the nearest
 // ancestor that has one.
 void add_states(const Parts& parts, std::span<const plan::State> states) {
-  std::uint32_t i = parts.links[0].first_child;
+  uint32_t i = parts.links[0].first_child;
   while (i != 0) {
     add_state(parts, states[i], i);
     if (parts.links[i].first_child != 0) {
@@ -103,40 +103,39 @@ void add_states(const Parts& parts, std::span<const plan::State> states) {
 }
 
 // The states and maps of the largest plan take 1 GiB, so the distance fits.
-std::int32_t bytes_from(const State& state, const void* to) {
-  return static_cast<std::int32_t>(static_cast<const char*>(to) -
-                                   reinterpret_cast<const char*>(&state));
+int32_t bytes_from(const State& state, const void* to) {
+  return static_cast<int32_t>(static_cast<const char*>(to) - reinterpret_cast<const char*>(&state));
 }
 
 // Number of map slots for that many children after the first.
-std::size_t map_slots(std::size_t children) { return std::bit_ceil(children * 4); }
+size_t map_slots(size_t children) { return std::bit_ceil(children * 4); }
 
 // Fills the maps. Children are in order of likelihood, so the likelier one of a collision keeps its
 // slot.
 void add_maps(const Parts& parts, std::span<const plan::State> states) {
-  std::uint32_t used = 0;
-  for (std::size_t i = 1; i < states.size(); ++i) {
-    const std::uint32_t first = parts.links[i].first_child;
-    const std::uint32_t second = first == 0 ? 0 : parts.links[first].next_sibling;
+  uint32_t used = 0;
+  for (size_t i = 1; i < states.size(); ++i) {
+    const uint32_t first = parts.links[i].first_child;
+    const uint32_t second = first == 0 ? 0 : parts.links[first].next_sibling;
     if (second == 0 || !parts.states[parts.links[i].made].is_plain()) continue;
-    std::size_t children = 0;
-    for (std::uint32_t c = second; c != 0; c = parts.links[c].next_sibling) ++children;
+    size_t children = 0;
+    for (uint32_t c = second; c != 0; c = parts.links[c].next_sibling) ++children;
     State& state = parts.states[parts.links[i].made];
-    std::int32_t* map = parts.maps + used;
+    int32_t* map = parts.maps + used;
     state.map = bytes_from(state, map);
     state.map_shift = (32u - static_cast<unsigned>(std::countr_zero(map_slots(children)))) & 0xFF;
-    const std::int32_t none = bytes_from(state, parts.states);
+    const int32_t none = bytes_from(state, parts.states);
     std::fill_n(map, map_slots(children), none);
-    for (std::uint32_t c = second; c != 0; c = parts.links[c].next_sibling) {
-      std::int32_t& slot = map[map_hash(states[c].offset, state.map_shift)];
+    for (uint32_t c = second; c != 0; c = parts.links[c].next_sibling) {
+      int32_t& slot = map[map_hash(states[c].offset, state.map_shift)];
       if (slot == none) slot = bytes_from(state, &parts.states[parts.links[c].made]);
     }
-    used += static_cast<std::uint32_t>(map_slots(children));
+    used += static_cast<uint32_t>(map_slots(children));
   }
 }
 
 // The code of a child of the root in the callers table.
-CallerCode caller_code_of(const plan::State& state, std::uint32_t root_child) {
+CallerCode caller_code_of(const plan::State& state, uint32_t root_child) {
   if (state.verdict == plan::verdict_undecided && root_child < max_root_children)
     return static_cast<CallerCode>(code_undecided | root_child);
   return code_of(state);
@@ -145,15 +144,15 @@ CallerCode caller_code_of(const plan::State& state, std::uint32_t root_child) {
 // Such a state is never compared with a return address on a stack.
 bool is_decided_at_once(const Placed& placed) { return !checking_build && is_decided(placed.code); }
 
-bool is_entry(std::span<const plan::State> states, std::uint32_t i) {
-  const std::uint32_t parent = states[i].parent;
+bool is_entry(std::span<const plan::State> states, uint32_t i) {
+  const uint32_t parent = states[i].parent;
   return parent == 0 || states[parent].module != states[i].module;
 }
 
-Placed placed_of(const Parts& parts, std::span<const plan::State> states, std::uint32_t i,
+Placed placed_of(const Parts& parts, std::span<const plan::State> states, uint32_t i,
                  CallerCode code) {
-  const std::uint32_t at = parts.links[i].made;
-  const std::uint32_t parent = parts.states[at].parent;
+  const uint32_t at = parts.links[i].made;
+  const uint32_t parent = parts.states[at].parent;
   const bool is_first = parent != 0 && parent + 1 == at && parts.states[parent].is_plain();
   return {states[i].offset, at, code, is_first};
 }
@@ -162,37 +161,37 @@ Placed placed_of(const Parts& parts, std::span<const plan::State> states, std::u
 void add_placed(const Parts& parts, std::span<const plan::State> states) {
   Table& table = *parts.table;
   ModuleStates* modules = table.modules;
-  for (std::uint32_t i = 1; i < states.size(); ++i) {
+  for (uint32_t i = 1; i < states.size(); ++i) {
     ModuleStates& module = modules[states[i].module];
     ++module.end;
     module.entries += is_entry(states, i) ? 0 : 1;
   }
-  std::uint32_t begin = 0;
-  for (std::uint32_t m = 0; m < table.module_count; ++m) {
-    const std::uint32_t inner = modules[m].entries, all = modules[m].end;
+  uint32_t begin = 0;
+  for (uint32_t m = 0; m < table.module_count; ++m) {
+    const uint32_t inner = modules[m].entries, all = modules[m].end;
     modules[m] = {begin, begin, 0, begin + inner, no_address, false};
     begin += all;
   }
   // During filling, `entries` and `end` are the positions of the next states.
-  for (std::uint32_t i = 1; i < states.size(); ++i) {
+  for (uint32_t i = 1; i < states.size(); ++i) {
     ModuleStates& module = modules[states[i].module];
     CallerCode code = code_forward;
     if (states[i].parent == 0) {
-      const std::uint32_t root_child = table.root_child_count++;
+      const uint32_t root_child = table.root_child_count++;
       parts.root_children[root_child] = parts.links[i].made;
       code = caller_code_of(states[i], root_child);
     }
-    std::uint32_t& to = is_entry(states, i) ? module.end : module.entries;
+    uint32_t& to = is_entry(states, i) ? module.end : module.entries;
     parts.placed[to++] = placed_of(parts, states, i, code);
   }
-  for (std::uint32_t m = 0; m < table.module_count; ++m) {
+  for (uint32_t m = 0; m < table.module_count; ++m) {
     Placed* placed = parts.placed;
     std::ranges::sort(placed + modules[m].begin, placed + modules[m].entries, {}, &Placed::state);
     auto* entries = placed + modules[m].entries;
     auto* end = placed + modules[m].end;
     auto* decided =
         std::partition(entries, end, [](const Placed& p) { return !is_decided_at_once(p); });
-    modules[m].decided = static_cast<std::uint32_t>(decided - placed);
+    modules[m].decided = static_cast<uint32_t>(decided - placed);
     std::ranges::sort(entries, decided, {}, &Placed::offset);
     std::ranges::sort(decided, end, {}, &Placed::offset);
   }
@@ -200,24 +199,23 @@ void add_placed(const Parts& parts, std::span<const plan::State> states) {
 
 }  // namespace
 
-std::size_t table_bytes(std::size_t states, std::size_t modules) {
+size_t table_bytes(size_t states, size_t modules) {
   // A map has fewer than eight slots per child.
-  const std::size_t each =
-      sizeof(State) + sizeof(Placed) + 9 * sizeof(std::uint32_t) + sizeof(Links);
+  const size_t each = sizeof(State) + sizeof(Placed) + 9 * sizeof(uint32_t) + sizeof(Links);
   return sizeof(Table) + states * each + slots_for(states) * sizeof(EdgeEntry) +
          modules * sizeof(ModuleStates) + 64;
 }
 
-Table* make_table(std::span<const plan::State> states, std::size_t modules, void* memory) {
-  const std::size_t slots = slots_for(states.size());
+Table* make_table(std::span<const plan::State> states, size_t modules, void* memory) {
+  const size_t slots = slots_for(states.size());
   Parts parts{};
   parts.table = static_cast<Table*>(memory);
   parts.states = reinterpret_cast<State*>(parts.table + 1);
   parts.placed = reinterpret_cast<Placed*>(parts.states + states.size());
   auto* module_states = reinterpret_cast<ModuleStates*>(parts.placed + states.size());
-  parts.maps = reinterpret_cast<std::int32_t*>(module_states + modules);
+  parts.maps = reinterpret_cast<int32_t*>(module_states + modules);
   parts.edges = reinterpret_cast<EdgeEntry*>(parts.maps + 8 * states.size());
-  parts.root_children = reinterpret_cast<std::uint32_t*>(parts.edges + slots);
+  parts.root_children = reinterpret_cast<uint32_t*>(parts.edges + slots);
   parts.links = reinterpret_cast<Links*>(parts.root_children + states.size());
 
   Table& table = *parts.table;
@@ -225,13 +223,13 @@ Table* make_table(std::span<const plan::State> states, std::size_t modules, void
   parts.states[0] = root_state();
   table.state_count = 1;
   table.edges = parts.edges;
-  table.edge_mask = static_cast<std::uint32_t>(slots - 1);
+  table.edge_mask = static_cast<uint32_t>(slots - 1);
   table.edge_shift = static_cast<unsigned>(64 - std::countr_one(table.edge_mask));
   table.root_children = parts.root_children;
   table.maps = parts.maps;
   table.placed = parts.placed;
   table.modules = module_states;
-  table.module_count = static_cast<std::uint32_t>(modules);
+  table.module_count = static_cast<uint32_t>(modules);
 
   link_children(states, parts.links);
   add_states(parts, states);

@@ -5,29 +5,27 @@
 
 namespace halo::runtime {
 
-__thread std::uintptr_t walk_end __attribute__((tls_model("initial-exec"))) = 0;
+__thread uintptr_t walk_end __attribute__((tls_model("initial-exec"))) = 0;
 
 namespace {
 
 // The first thread, identified by the address of its descriptor, which a forked child keeps.
-constinit std::uintptr_t main_thread = 0;
-constinit std::uintptr_t main_stack_end = 0;
+constinit uintptr_t main_thread = 0;
+constinit uintptr_t main_stack_end = 0;
 
-std::uintptr_t this_thread() {
-  return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
-}
+uintptr_t this_thread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
 
 }  // namespace
 
-std::uintptr_t find_walk_end(const std::uintptr_t* slot) {
+uintptr_t find_walk_end(const uintptr_t* slot) {
   if (walk_end == 0) {
-    const std::uintptr_t found = this_thread() == main_thread ? main_stack_end : thread_stack_end();
+    const uintptr_t found = this_thread() == main_thread ? main_stack_end : thread_stack_end();
     walk_end = found != 0 ? found : UINTPTR_MAX;
   }
-  return reinterpret_cast<std::uintptr_t>(slot) < walk_end ? walk_end : UINTPTR_MAX;
+  return reinterpret_cast<uintptr_t>(slot) < walk_end ? walk_end : UINTPTR_MAX;
 }
 
-void set_main_stack_end(std::uintptr_t end) {
+void set_main_stack_end(uintptr_t end) {
   main_thread = this_thread();
   main_stack_end = end;
 }

@@ -50,9 +50,9 @@ void report_error(const char* sentence, const char* path) {
   char line[1024];
   const int n =
       snprintf(line, sizeof line, "halo: %s (%s); every allocation is forwarded\n", sentence, path);
-  if (n > 0 && write(STDERR_FILENO, line,
-                     static_cast<std::size_t>(n) < sizeof line ? static_cast<std::size_t>(n)
-                                                               : sizeof line - 1) < 0)
+  if (n > 0 &&
+      write(STDERR_FILENO, line,
+            static_cast<size_t>(n) < sizeof line ? static_cast<size_t>(n) : sizeof line - 1) < 0)
     return;
 }
 
@@ -67,7 +67,7 @@ const char* identification() {
 
 // `taker`: the library that has taken the calls of the plan's modules; null if none has.
 void report(const char* taker) {
-  const auto groups = static_cast<std::uint32_t>(active_plan.groups.size());
+  const auto groups = static_cast<uint32_t>(active_plan.groups.size());
   // Modules may have been loaded since.
   const char* reason = arena.bytes() != 0 ? nullptr : inactive_reason;
   write_stats(stats_path, {reason, identification(), taker}, groups);
@@ -89,16 +89,15 @@ void report_at(int signal) {
 }
 
 // The end of the calling thread's stack; 0 if it is not the first thread.
-std::uintptr_t main_stack_end() {
-  const auto* end =
-      static_cast<const std::uintptr_t*>(find_symbol(RTLD_DEFAULT, "__libc_stack_end"));
+uintptr_t main_stack_end() {
+  const auto* end = static_cast<const uintptr_t*>(find_symbol(RTLD_DEFAULT, "__libc_stack_end"));
   return end != nullptr && thread_id() == getpid() ? *end : 0;
 }
 
 // Starts a plan whose selectors use redirected calls.
 void begin_selectors() {
   configure_selectors();
-  if (const std::uintptr_t end = main_stack_end(); end != 0) set_main_stack(end);
+  if (const uintptr_t end = main_stack_end(); end != 0) set_main_stack(end);
   set_place_listener(redirect_module);
 }
 
@@ -133,7 +132,7 @@ bool begin_random_pools() {
     inactive_reason = "there is no room for the groups";
     return false;
   }
-  configure_random_pools(static_cast<std::uint32_t>(active_plan.groups.size()),
+  configure_random_pools(static_cast<uint32_t>(active_plan.groups.size()),
                          active_plan.states[0].alignment == 16 || aligns_all_to_16());
   // Modules matter only while blocks depend on their alignment proof.
   if (!aligns_all_to_16()) {
@@ -187,7 +186,7 @@ bool begin(const Settings& settings) {
   }
   max_object = active_plan.header->max_object;
   fast_max = counting_all ? 0 : max_object;
-  fast_direct_max = std::min<std::uint64_t>(fast_max, max_direct);
+  fast_direct_max = std::min<uint64_t>(fast_max, max_direct);
   initialise_next_allocator();
   if (!replace_interfaces()) {
     inactive_reason = "the next allocator's own functions cannot be replaced";
@@ -198,7 +197,7 @@ bool begin(const Settings& settings) {
   set_loaded_listener(keep_alignment);
   forbid_deep_binding();
   if (active_plan.draws_pools()) return begin_random_pools();
-  if (const std::uintptr_t end = main_stack_end(); end != 0) set_main_stack_end(end);
+  if (const uintptr_t end = main_stack_end(); end != 0) set_main_stack_end(end);
   if (active_plan.selects()) begin_selectors();
   begin_spans();
   watch_modules();

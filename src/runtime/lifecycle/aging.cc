@@ -7,15 +7,14 @@ using namespace halo::runtime;
 
 extern "C" {
 
-std::uint32_t halo_group_count() { return open_group_count; }
+uint32_t halo_group_count() { return open_group_count; }
 
-void* halo_allocate_in_group(std::uint32_t group, std::size_t size) {
+void* halo_allocate_in_group(uint32_t group, size_t size) {
   if (group >= open_group_count || size > max_object) return nullptr;
-  return allocate_in(decided_code(static_cast<std::uint16_t>(group), false), size);
+  return allocate_in(decided_code(static_cast<uint16_t>(group), false), size);
 }
 
-std::int32_t halo_group_of_request(std::size_t size, const std::uintptr_t* slot,
-                                   std::uintptr_t rbp) {
+int32_t halo_group_of_request(size_t size, const uintptr_t* slot, uintptr_t rbp) {
   if (open_group_count == 0 || size > max_object) return -1;
   const Verdict verdict = verdict_of_request(slot, rbp);
   if (verdict.group == halo::plan::verdict_forward || verdict.alignment > 16) return -1;

@@ -14,8 +14,8 @@ namespace halo::runtime {
 namespace {
 
 constexpr char name[] = "HALO_PLAN=";
-constexpr std::size_t name_length = sizeof name - 1;
-constexpr std::size_t longest_path = 4096;
+constexpr size_t name_length = sizeof name - 1;
+constexpr size_t longest_path = 4096;
 
 constinit char absolute[name_length + longest_path]{};
 constinit char empty[sizeof name]{};

@@ -21,7 +21,7 @@ constinit FindObject find_object = nullptr;
 // The linker's variables, and which of the mutexes among them this thread held before.
 struct Variables {
   const char* begin;
-  std::size_t bytes;
+  size_t bytes;
   const pthread_mutex_t* held;
 };
 
@@ -33,9 +33,9 @@ bool is_held(const pthread_mutex_t& mutex, int thread) {
 // The first mutex behind `after` that this thread holds, or nullptr.
 const pthread_mutex_t* next_held(const Variables& variables, const pthread_mutex_t* after) {
   const int thread = own_thread();
-  std::size_t at = 0;
+  size_t at = 0;
   if (after != nullptr)
-    at = static_cast<std::size_t>(reinterpret_cast<const char*>(after + 1) - variables.begin);
+    at = static_cast<size_t>(reinterpret_cast<const char*>(after + 1) - variables.begin);
   for (; at + sizeof(pthread_mutex_t) <= variables.bytes; at += alignof(pthread_mutex_t)) {
     const auto* mutex = reinterpret_cast<const pthread_mutex_t*>(variables.begin + at);
     if (is_held(*mutex, thread)) return mutex;
@@ -45,7 +45,7 @@ const pthread_mutex_t* next_held(const Variables& variables, const pthread_mutex
 
 // Called inside dl_iterate_phdr: a mutex that is held now and was not before guards the list of
 // modules.
-int inspect_locks(dl_phdr_info*, std::size_t, void* data) {
+int inspect_locks(dl_phdr_info*, size_t, void* data) {
   auto& variables = *static_cast<Variables*>(data);
   variables.held = next_held(variables, variables.held);
   return 1;
@@ -73,7 +73,7 @@ const pthread_mutex_t* find_load_lock() {
 
 // The executable's own pointer to r_debug is used: a copy of the variable in the executable is
 // stale.
-int find_debug(dl_phdr_info* info, std::size_t, void*) {
+int find_debug(dl_phdr_info* info, size_t, void*) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
     const auto* entry =
@@ -104,12 +104,12 @@ bool is_in_linker(int thread) { return load_lock != nullptr && is_held(*load_loc
 
 bool is_mapping_modules() { return debug != nullptr && debug->r_state == r_debug::RT_ADD; }
 
-bool is_registered(std::uintptr_t start) {
+bool is_registered(uintptr_t start) {
   dl_find_object found;
   return find_object != nullptr && find_object(reinterpret_cast<void*>(start), &found) == 0 &&
-         reinterpret_cast<std::uintptr_t>(found.dlfo_map_start) == start;
+         reinterpret_cast<uintptr_t>(found.dlfo_map_start) == start;
 }
 
-std::uintptr_t linker_bias() { return debug == nullptr ? 0 : debug->r_ldbase; }
+uintptr_t linker_bias() { return debug == nullptr ? 0 : debug->r_ldbase; }
 
 }  // namespace halo::runtime

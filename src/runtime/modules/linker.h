@@ -21,9 +21,9 @@ bool is_mapping_modules();
 
 // Whether a module that starts there is mapped permanently: its dlopen cannot fail any more, and no
 // dlclose has removed it.
-bool is_registered(std::uintptr_t start);
+bool is_registered(uintptr_t start);
 
 // The load address of the dynamic linker itself.
-std::uintptr_t linker_bias();
+uintptr_t linker_bias();
 
 }  // namespace halo::runtime

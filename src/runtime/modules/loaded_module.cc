@@ -12,32 +12,32 @@ namespace {
 // The parts of DT_GNU_HASH: four words, a filter of 64-bit words, the buckets, and a chain of
 // hashes.
 struct HashTable {
-  explicit HashTable(const std::uint32_t* words)
+  explicit HashTable(const uint32_t* words)
       : bucket_count(words[0]),
         first(words[1]),
         filter_count(words[2]),
         shift(words[3]),
-        filter(reinterpret_cast<const std::uint64_t*>(words + 4)),
-        buckets(words + 4 + std::size_t{filter_count} * 2),
+        filter(reinterpret_cast<const uint64_t*>(words + 4)),
+        buckets(words + 4 + size_t{filter_count} * 2),
         chain(buckets + bucket_count) {}
 
   // False if no symbol has that hash.
-  bool may_have(std::uint32_t hash) const {
+  bool may_have(uint32_t hash) const {
     if (bucket_count == 0 || filter_count == 0) return false;
-    const std::uint64_t word = filter[hash / 64 % filter_count];
+    const uint64_t word = filter[hash / 64 % filter_count];
     return (word >> (hash % 64) & word >> (hash >> shift) % 64 & 1) != 0;
   }
   // The linkers write such a table for a module that defines nothing. Its first index means
   // nothing.
   bool is_empty() const { return bucket_count <= 1 && (bucket_count == 0 || buckets[0] == 0); }
 
-  std::uint32_t bucket_count;
-  std::uint32_t first;  // index of the first symbol that has a hash
-  std::uint32_t filter_count;
-  std::uint32_t shift;
-  const std::uint64_t* filter;
-  const std::uint32_t* buckets;
-  const std::uint32_t* chain;
+  uint32_t bucket_count;
+  uint32_t first;  // index of the first symbol that has a hash
+  uint32_t filter_count;
+  uint32_t shift;
+  const uint64_t* filter;
+  const uint32_t* buckets;
+  const uint32_t* chain;
 };
 
 }  // namespace
@@ -50,8 +50,8 @@ LoadedModule::LoadedModule(const dl_phdr_info& info)
     : bias(info.dlpi_addr), parts(info.dlpi_phdr, info.dlpi_phnum) {
   const ElfW(Dyn)* dynamic = nullptr;
   for (const ElfW(Phdr) & part : parts) {
-    const std::uintptr_t part_begin = bias + part.p_vaddr;
-    const std::uintptr_t part_end = part_begin + part.p_memsz;
+    const uintptr_t part_begin = bias + part.p_vaddr;
+    const uintptr_t part_end = part_begin + part.p_memsz;
     if (part.p_type == PT_LOAD) {
       begin = std::min(begin, part_begin);
       end = std::max(end, part_end);
@@ -68,7 +68,7 @@ LoadedModule::LoadedModule(const dl_phdr_info& info)
 void LoadedModule::read_dynamic(const ElfW(Dyn) * entry) {
   const ElfW(Rela)* slots = nullptr;
   const ElfW(Rela)* others = nullptr;
-  std::size_t slot_bytes = 0, other_bytes = 0, relative = 0;
+  size_t slot_bytes = 0, other_bytes = 0, relative = 0;
   // glibc has relocated these addresses, except those of the vDSO.
   const auto absolute = [&](const ElfW(Dyn) & at) {
     return at.d_un.d_ptr < bias ? at.d_un.d_ptr + bias : at.d_un.d_ptr;
@@ -96,10 +96,10 @@ void LoadedModule::read_dynamic(const ElfW(Dyn) * entry) {
         strings = reinterpret_cast<const char*>(absolute(*entry));
         break;
       case DT_GNU_HASH:
-        hashes = reinterpret_cast<const std::uint32_t*>(absolute(*entry));
+        hashes = reinterpret_cast<const uint32_t*>(absolute(*entry));
         break;
       case DT_HASH:
-        symbol_count = reinterpret_cast<const std::uint32_t*>(absolute(*entry))[1];
+        symbol_count = reinterpret_cast<const uint32_t*>(absolute(*entry))[1];
         break;
       case DT_SYMBOLIC:
         symbolic = true;
@@ -117,7 +117,7 @@ void LoadedModule::read_dynamic(const ElfW(Dyn) * entry) {
   data = data.subspan(std::min(relative, data.size()));
 }
 
-int LoadedModule::protection_of(std::uintptr_t address) const {
+int LoadedModule::protection_of(uintptr_t address) const {
   for (const ElfW(Phdr) & part : parts) {
     if (part.p_type != PT_LOAD || address - bias - part.p_vaddr >= part.p_memsz) continue;
     return ((part.p_flags & PF_R) != 0 ? PROT_READ : 0) |
@@ -142,10 +142,10 @@ const ElfW(Sym) * LoadedModule::look_up(const SymbolName& name) const {
   }
   const HashTable table(hashes);
   if (!table.may_have(name.hash)) return nullptr;
-  std::uint32_t at = table.buckets[name.hash % table.bucket_count];
+  uint32_t at = table.buckets[name.hash % table.bucket_count];
   if (at < table.first) return nullptr;
   for (;; ++at) {
-    const std::uint32_t its = table.chain[at - table.first];
+    const uint32_t its = table.chain[at - table.first];
     const ElfW(Sym)& symbol = symbols[at];
     if ((its | 1) == (name.hash | 1) && name.text == strings + symbol.st_name) return &symbol;
     if ((its & 1) != 0) return nullptr;  // the last of its bucket
@@ -158,9 +158,9 @@ std::span<const ElfW(Sym)> LoadedModule::without_hash() const {
   return table.is_empty() ? std::span<const ElfW(Sym)>{} : std::span{symbols, table.first};
 }
 
-bool ModuleWriter::write(std::uintptr_t* word, std::uintptr_t value) {
-  const std::size_t bytes = module_.relro_end - module_.relro_begin;
-  const auto address = reinterpret_cast<std::uintptr_t>(word);
+bool ModuleWriter::write(uintptr_t* word, uintptr_t value) {
+  const size_t bytes = module_.relro_end - module_.relro_begin;
+  const auto address = reinterpret_cast<uintptr_t>(word);
   if ((module_.protection_of(address) & PROT_WRITE) == 0) return false;
   if (address - module_.relro_begin < bytes && !is_open_) {
     if (mprotect(reinterpret_cast<void*>(module_.relro_begin), bytes, PROT_READ | PROT_WRITE) != 0)

@@ -19,7 +19,7 @@ struct SymbolName {
   explicit SymbolName(const char* name);
 
   std::string_view text;
-  std::uint32_t hash = 0;
+  uint32_t hash = 0;
 };
 
 // The fields of a module's dynamic section and program headers that are needed. Modules that the
@@ -27,12 +27,12 @@ struct SymbolName {
 struct LoadedModule {
   explicit LoadedModule(const dl_phdr_info& info);
 
-  bool contains(std::uintptr_t address) const { return begin <= address && address < end; }
+  bool contains(uintptr_t address) const { return begin <= address && address < end; }
   std::string_view symbol_of(const ElfW(Rela) & relocation) const {
     return strings + symbols[ELF64_R_SYM(relocation.r_info)].st_name;
   }
-  std::uintptr_t* slot_of(const ElfW(Rela) & relocation) const {
-    return reinterpret_cast<std::uintptr_t*>(bias + relocation.r_offset);
+  uintptr_t* slot_of(const ElfW(Rela) & relocation) const {
+    return reinterpret_cast<uintptr_t*>(bias + relocation.r_offset);
   }
   // The symbol that the module defines under that name, as the dynamic linker finds it: by the
   // table DT_GNU_HASH. Null if there is none, or no such table.
@@ -45,16 +45,16 @@ struct LoadedModule {
   std::span<const ElfW(Sym)> without_hash() const;
 
   // The protection of the segment that the address lies in, as the program headers have it.
-  int protection_of(std::uintptr_t address) const;
+  int protection_of(uintptr_t address) const;
 
-  std::uintptr_t bias = 0;
-  std::uintptr_t begin = ~std::uintptr_t{0}, end = 0;
-  std::uintptr_t relro_begin = 0, relro_end = 0;  // whole pages that were made read-only
+  uintptr_t bias = 0;
+  uintptr_t begin = ~uintptr_t{0}, end = 0;
+  uintptr_t relro_begin = 0, relro_end = 0;  // whole pages that were made read-only
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
-  const std::uint32_t* hashes = nullptr;  // DT_GNU_HASH
-  std::size_t symbol_count = 0;           // by DT_HASH; 0 without that table
-  bool symbolic = false;                  // DF_SYMBOLIC: its own definitions take precedence
+  const uint32_t* hashes = nullptr;  // DT_GNU_HASH
+  size_t symbol_count = 0;           // by DT_HASH; 0 without that table
+  bool symbolic = false;             // DF_SYMBOLIC: its own definitions take precedence
   std::span<const ElfW(Phdr)> parts;
   std::span<const ElfW(Rela)> jump_slots;
   std::span<const ElfW(Rela)> data;  // without the leading ones that have no symbol
@@ -74,7 +74,7 @@ class ModuleWriter {
 
   // False if the kernel refuses, or if the segment is not writable, as that of a text relocation:
   // the word is unchanged.
-  bool write(std::uintptr_t* word, std::uintptr_t value);
+  bool write(uintptr_t* word, uintptr_t value);
 
  private:
   const LoadedModule& module_;

@@ -36,7 +36,7 @@ extern "C" {
 HALO_EXPORTED_FUNCTIONS(HALO_DECLARE)
 
 // The mask of flags that dlopen may receive.
-HALO_HIDDEN constinit std::uint32_t halo_dlopen_flags = ~std::uint32_t{0};
+HALO_HIDDEN constinit uint32_t halo_dlopen_flags = ~uint32_t{0};
 
 int dlclose(void* handle) noexcept {
   static constinit Close real = nullptr;
@@ -50,7 +50,7 @@ int dlclose(void* handle) noexcept {
 
 namespace halo::runtime {
 
-void forbid_deep_binding() { halo_dlopen_flags = ~std::uint32_t{RTLD_DEEPBIND}; }
+void forbid_deep_binding() { halo_dlopen_flags = ~uint32_t{RTLD_DEEPBIND}; }
 
 }  // namespace halo::runtime
 

@@ -18,27 +18,26 @@ namespace {
 
 // The calling thread's part in module changes.
 struct Change {
-  int thread;                // own_thread(), set by the thread's first dlopen
-  std::uint16_t closing;     // nesting depth of dlclose calls
-  std::uint8_t is_opening;   // a dlopen has begun, and may not be over
-  std::uint8_t has_entered;  // the thread was seen inside the linker
-  std::uint8_t wait;         // allocations to wait for that
-  std::uint8_t
-      is_inspecting;  // prevents recursion from an inspection or from a signal handler in it
+  int thread;             // own_thread(), set by the thread's first dlopen
+  uint16_t closing;       // nesting depth of dlclose calls
+  uint8_t is_opening;     // a dlopen has begun, and may not be over
+  uint8_t has_entered;    // the thread was seen inside the linker
+  uint8_t wait;           // allocations to wait for that
+  uint8_t is_inspecting;  // prevents recursion from an inspection or from a signal handler in it
 };
 __attribute__((tls_model("initial-exec"))) thread_local constinit Change change{};
 
 // A dlopen that was not seen inside the linker counts as over after this many allocations outside
 // it: a module that is loaded already is opened without an allocation.
-constexpr std::uint8_t max_wait = 64;
+constexpr uint8_t max_wait = 64;
 
-constinit std::uint32_t openings = 0;  // threads with is_opening
+constinit uint32_t openings = 0;  // threads with is_opening
 constinit std::atomic_flag counting = ATOMIC_FLAG_INIT;
 pthread_key_t change_key;  // its destructor runs in a thread that has begun a dlopen
 constinit bool have_change_key = false;
 
-void* inspecting_malloc(std::size_t size);
-void* inspecting_calloc(std::size_t count, std::size_t size);
+void* inspecting_malloc(size_t size);
+void* inspecting_calloc(size_t count, size_t size);
 
 // During that time the linker's own allocations are forwarded: groups would bypass the inspection.
 void inspect_allocations(bool on) {
@@ -86,12 +85,12 @@ void scan() {
 }
 
 // malloc and calloc enter these by a jump, and they leave by a jump.
-void* inspecting_malloc(std::size_t size) {
+void* inspecting_malloc(size_t size) {
   if (change.is_opening || expects_modules()) scan();
   return next.malloc(size);
 }
 
-void* inspecting_calloc(std::size_t count, std::size_t size) {
+void* inspecting_calloc(size_t count, size_t size) {
   if (change.is_opening || expects_modules()) scan();
   return next.calloc(count, size);
 }

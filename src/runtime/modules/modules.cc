@@ -22,7 +22,7 @@
 namespace halo::runtime {
 namespace {
 
-enum class Presence : std::uint8_t {
+enum class Presence : uint8_t {
   absent,
   expected,    // mapped by a dlopen that may fail
   recognised,  // its states are in the table
@@ -30,8 +30,8 @@ enum class Presence : std::uint8_t {
 };
 
 struct KnownModule {
-  std::uintptr_t bias;
-  std::uintptr_t start;  // of its first segment
+  uintptr_t bias;
+  uintptr_t start;  // of its first segment
   Presence presence;
   bool stays;      // it was loaded at the start
   bool is_unlike;  // a loaded module has its build-id, but other content
@@ -39,15 +39,15 @@ struct KnownModule {
 
 // The place at which a scan of the list found a module of the plan.
 struct Sighting {
-  std::uintptr_t bias, start;
+  uintptr_t bias, start;
   bool seen;
   bool is_new;
 };
 
 constinit Table* table = nullptr;
 constinit KnownModule* known = nullptr;
-constinit std::uint32_t linker_module = plan::max_modules;  // index in the plan; its number of
-                                                            // modules: not in it
+constinit uint32_t linker_module = plan::max_modules;  // index in the plan; its number of
+                                                       // modules: not in it
 constinit LoadedListener loaded_listener = nullptr;
 constinit PlaceListener place_listener = nullptr;
 constinit bool no_room = false;
@@ -59,16 +59,16 @@ constinit Sighting* sightings = nullptr;
 // number scanned.
 struct Generation {
   unsigned long long adds, subs;
-  std::size_t count;
+  size_t count;
 };
 constinit Generation last_generation{};
 
 // Guards the states of modules and changes of the table. A thread that holds it never waits for
 // another lock.
 constinit std::atomic_flag changing = ATOMIC_FLAG_INIT;
-constinit std::atomic<std::uint32_t> expected_count{0};
-constinit std::uint32_t closing = 0;  // threads in dlclose
-constinit int expecting_thread = 0;   // the thread whose dlopen loaded the expected modules
+constinit std::atomic<uint32_t> expected_count{0};
+constinit uint32_t closing = 0;      // threads in dlclose
+constinit int expecting_thread = 0;  // the thread whose dlopen loaded the expected modules
 constinit PlacingBudget budget;
 
 // Asked for, and not done yet. A thread that has cleared `changing` reads it afterwards, and a
@@ -91,42 +91,42 @@ void unlock() {
   align_if_wanted();
 }
 
-void* map_zeroed(std::size_t bytes) {
+void* map_zeroed(size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
 }
 
-std::uint32_t module_count() { return static_cast<std::uint32_t>(active_plan.modules.size()); }
+uint32_t module_count() { return static_cast<uint32_t>(active_plan.modules.size()); }
 
 void set_presence(KnownModule& module, Presence presence) {
-  const std::uint32_t before = module.presence == Presence::expected ? 1 : 0;
-  const std::uint32_t after = presence == Presence::expected ? 1 : 0;
+  const uint32_t before = module.presence == Presence::expected ? 1 : 0;
+  const uint32_t after = presence == Presence::expected ? 1 : 0;
   module.presence = presence;
   expected_count.store(expected_count.load(std::memory_order_relaxed) + after - before,
                        std::memory_order_relaxed);
 }
 
 // The executable is the first module, even if the loader was started as a program to load it.
-int inspect_executable(dl_phdr_info* info, std::size_t, void* data) {
+int inspect_executable(dl_phdr_info* info, size_t, void* data) {
   const auto& executable = active_plan.modules[active_plan.header->executable - 1];
   *static_cast<Match*>(data) = match(executable, *info, build_id_of(*info));
   return 1;
 }
 
-int read_generation(dl_phdr_info* info, std::size_t, void* data) {
+int read_generation(dl_phdr_info* info, size_t, void* data) {
   auto& generation = *static_cast<Generation*>(data);
   generation.adds = info->dlpi_adds;
   generation.subs = info->dlpi_subs;
   return 1;
 }
 
-int count_module(dl_phdr_info*, std::size_t, void* data) {
-  ++*static_cast<std::size_t*>(data);
+int count_module(dl_phdr_info*, size_t, void* data) {
+  ++*static_cast<size_t*>(data);
   return 0;
 }
 
-std::uintptr_t start_of(const dl_phdr_info& info) {
-  constexpr std::uintptr_t page = 4096;
+uintptr_t start_of(const dl_phdr_info& info) {
+  constexpr uintptr_t page = 4096;
   for (int i = 0; i < info.dlpi_phnum; ++i)
     if (info.dlpi_phdr[i].p_type == PT_LOAD)
       return (info.dlpi_addr + info.dlpi_phdr[i].p_vaddr) & ~(page - 1);
@@ -135,15 +135,15 @@ std::uintptr_t start_of(const dl_phdr_info& info) {
 
 // A scan of the list from the module with that index on. New modules are at its end.
 struct Scan {
-  std::size_t at, begin, first_new;
+  size_t at, begin, first_new;
 };
 
-int scan_module(dl_phdr_info* info, std::size_t, void* data) {
+int scan_module(dl_phdr_info* info, size_t, void* data) {
   auto& scan = *static_cast<Scan*>(data);
-  const std::size_t at = scan.at++;
+  const size_t at = scan.at++;
   if (at < scan.begin) return 0;
   const auto build_id = build_id_of(*info);
-  for (std::size_t i = 0; i < active_plan.modules.size(); ++i) {
+  for (size_t i = 0; i < active_plan.modules.size(); ++i) {
     if (sightings[i].seen) continue;
     const Match found = match(active_plan.modules[i], *info, build_id);
     if (found == Match::build_id_only) known[i].is_unlike = true;
@@ -155,11 +155,11 @@ int scan_module(dl_phdr_info* info, std::size_t, void* data) {
 
 // Some modules of the list, copied so that the list is unlocked during the callbacks.
 struct Batch {
-  std::size_t at, begin, count;
+  size_t at, begin, count;
   dl_phdr_info infos[16];
 };
 
-int fill_batch(dl_phdr_info* info, std::size_t, void* data) {
+int fill_batch(dl_phdr_info* info, size_t, void* data) {
   auto& batch = *static_cast<Batch*>(data);
   if (batch.at++ < batch.begin) return 0;
   if (batch.count == std::size(batch.infos)) return 1;
@@ -167,23 +167,23 @@ int fill_batch(dl_phdr_info* info, std::size_t, void* data) {
   return 0;
 }
 
-void report_loaded(std::size_t first) {
+void report_loaded(size_t first) {
   if (loaded_listener == nullptr) return;
   Batch batch{};
   do {
     batch.at = batch.count = 0;
     batch.begin = first;
     dl_iterate_phdr(fill_batch, &batch);
-    for (std::size_t i = 0; i < batch.count; ++i) loaded_listener(batch.infos[i]);
+    for (size_t i = 0; i < batch.count; ++i) loaded_listener(batch.infos[i]);
     first += batch.count;
   } while (batch.count == std::size(batch.infos));
 }
 
-void report_place(std::uint32_t module, bool present) {
+void report_place(uint32_t module, bool present) {
   if (place_listener != nullptr) place_listener(module, {known[module].bias, present});
 }
 
-void drop_module(std::uint32_t module) {
+void drop_module(uint32_t module) {
   remove_module(*table, module);
   set_presence(known[module], Presence::absent);
   report_place(module, false);
@@ -191,7 +191,7 @@ void drop_module(std::uint32_t module) {
 
 // Modules that were unloaded or moved.
 void drop_unseen() {
-  for (std::uint32_t i = 0; i < module_count(); ++i) {
+  for (uint32_t i = 0; i < module_count(); ++i) {
     const KnownModule& module = known[i];
     const bool is_there =
         sightings[i].seen && !sightings[i].is_new && sightings[i].bias == module.bias;
@@ -202,7 +202,7 @@ void drop_unseen() {
 // Marks modules that were found for the first time. Returns whether there were any.
 bool expect_seen() {
   bool any = false;
-  for (std::uint32_t i = 0; i < module_count(); ++i) {
+  for (uint32_t i = 0; i < module_count(); ++i) {
     const bool is_new = sightings[i].seen && known[i].presence == Presence::absent;
     sightings[i].is_new = is_new;
     if (!is_new) continue;
@@ -216,7 +216,7 @@ bool expect_seen() {
 
 // Scans the list; `first_new` is the index of the first module that the last scan cannot have
 // found. Returns whether modules of the plan were loaded.
-bool scan_modules(bool any_gone, std::size_t first_new) {
+bool scan_modules(bool any_gone, size_t first_new) {
   std::memset(sightings, 0, module_count() * sizeof *sightings);
   Scan scan{0, any_gone ? 0 : first_new, first_new};
   dl_iterate_phdr(scan_module, &scan);
@@ -226,13 +226,13 @@ bool scan_modules(bool any_gone, std::size_t first_new) {
   const bool any = expect_seen();
   unlock();
   if (any && place_listener != nullptr)
-    for (std::uint32_t i = 0; i < module_count(); ++i)
+    for (uint32_t i = 0; i < module_count(); ++i)
       if (sightings[i].is_new) report_place(i, true);
   return any;
 }
 
 // Recognises an expected module that is registered, or a suspended one that is still loaded.
-void recognise(std::uint32_t module) {
+void recognise(uint32_t module) {
   if (closing != 0 || no_room) return;
   if (!open_groups()) {
     no_room = true;
@@ -244,12 +244,12 @@ void recognise(std::uint32_t module) {
 
 // Likewise, after the start. If it would happen too often, the module stays unplaced, and its
 // callers' allocations are forwarded until the next dlopen or dlclose.
-void recognise_again(std::uint32_t module) {
+void recognise_again(uint32_t module) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);  // no system call
   const ModuleStates& states = table->modules[module];
-  const auto nanoseconds = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-                           static_cast<std::uint64_t>(now.tv_nsec);
+  const auto nanoseconds =
+      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
   if (budget.take(states.end - states.entries, nanoseconds))
     recognise(module);
   else
@@ -258,14 +258,14 @@ void recognise_again(std::uint32_t module) {
 
 void recognise_registered() {
   if (closing != 0 || no_room) return;
-  for (std::uint32_t i = 0; i < module_count(); ++i)
+  for (uint32_t i = 0; i < module_count(); ++i)
     if (known[i].presence == Presence::expected && is_registered(known[i].start))
       recognise_again(i);
 }
 
 // Recognises suspended modules again, or removes those that were unloaded.
 void finish_suspended() {
-  for (std::uint32_t i = 0; i < module_count(); ++i) {
+  for (uint32_t i = 0; i < module_count(); ++i) {
     if (known[i].presence != Presence::suspended) continue;
     if (is_registered(known[i].start))
       recognise_again(i);
@@ -275,8 +275,8 @@ void finish_suspended() {
 }
 
 bool make_room() {
-  const std::size_t count = active_plan.modules.size();
-  const std::size_t bytes = count * (sizeof *known + sizeof *sightings);
+  const size_t count = active_plan.modules.size();
+  const size_t bytes = count * (sizeof *known + sizeof *sightings);
   auto* memory =
       static_cast<char*>(map_zeroed(bytes + table_bytes(active_plan.states.size(), count)));
   if (memory == nullptr) return false;
@@ -300,22 +300,22 @@ unsigned unlike_modules() {
                     [](const KnownModule& module) { return module.is_unlike; }));
 }
 
-constinit std::uint32_t open_group_count = 0;
+constinit uint32_t open_group_count = 0;
 
 // Opened with the first of the plan's modules, so that processes that merely inherit the plan
 // reserve nothing.
 bool open_groups() {
   if (open_group_count != 0) return true;
-  const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
+  const auto pages = static_cast<size_t>(sysconf(_SC_PHYS_PAGES));
   configure_heaps(active_plan.groups, active_plan.header->max_object);
   if (!arena.reserve(pages * system_page * 2)) return false;
-  open_group_count = static_cast<std::uint32_t>(active_plan.groups.size());
+  open_group_count = static_cast<uint32_t>(active_plan.groups.size());
   if (keeping_stats) watch_growth();
   prepare_heap();
   return true;
 }
 
-bool is_planned(std::uintptr_t bias) {
+bool is_planned(uintptr_t bias) {
   return std::any_of(known, known + (known == nullptr ? 0 : module_count()),
                      [&](const KnownModule& module) {
                        return module.presence == Presence::recognised && module.bias == bias;
@@ -346,7 +346,7 @@ unsigned publish_table() {
   dl_iterate_phdr(count_module, &last_generation.count);
   scan_modules(true, 0);
   unsigned found = 0;
-  for (std::uint32_t i = 0; i < module_count(); ++i) {
+  for (uint32_t i = 0; i < module_count(); ++i) {
     if (known[i].presence != Presence::expected) continue;
     recognise(i);
     known[i].stays = true;
@@ -361,11 +361,11 @@ void inspect_modules(int thread) {
   dl_iterate_phdr(read_generation, &now);
   if (now.adds == last_generation.adds && now.subs == last_generation.subs) return;
   dl_iterate_phdr(count_module, &now.count);
-  const std::size_t came = now.adds - last_generation.adds;
+  const size_t came = now.adds - last_generation.adds;
   const bool any_gone = last_generation.count + came != now.count;
   last_generation = now;
   expecting_thread = thread;
-  const std::size_t stayed = now.count > came ? now.count - came : 0;
+  const size_t stayed = now.count > came ? now.count - came : 0;
   if (any_gone) forget_checked_modules_but(stayed);
   scan_modules(any_gone, stayed);
 }
@@ -379,7 +379,7 @@ void recognise_expected() {
 bool finish_expected(int thread) {
   if (!try_lock()) return false;
   recognise_registered();
-  for (std::uint32_t i = 0; i < module_count() && expecting_thread == thread; ++i)
+  for (uint32_t i = 0; i < module_count() && expecting_thread == thread; ++i)
     if (known[i].presence == Presence::expected && !is_registered(known[i].start)) drop_module(i);
   unlock();
   return true;
@@ -388,7 +388,7 @@ bool finish_expected(int thread) {
 void suspend_modules() {
   lock();
   ++closing;
-  for (std::uint32_t i = 0; i < module_count(); ++i) {
+  for (uint32_t i = 0; i < module_count(); ++i) {
     const bool may_go = known[i].presence == Presence::recognised ||
                         (known[i].presence == Presence::expected && is_registered(known[i].start));
     if (known[i].stays || !may_go) continue;

@@ -19,7 +19,7 @@ Match match_program();
 unsigned unlike_modules();
 
 // The number of the plan's groups, set by open_groups.
-HALO_HIDDEN extern constinit std::uint32_t open_group_count;
+HALO_HIDDEN extern constinit uint32_t open_group_count;
 
 // Reserves the arena for the groups, once. Returns false if address space is lacking.
 bool open_groups();
@@ -33,10 +33,10 @@ void set_loaded_listener(LoadedListener listener);
 // Called when a module of the plan is placed or removed; one thread at a time for each module. For
 // a module of a dlopen, that is before its code runs. Register it before publish_table.
 struct ModulePlace {
-  std::uintptr_t bias;
+  uintptr_t bias;
   bool present;
 };
-using PlaceListener = void (*)(std::uint32_t module, ModulePlace place);
+using PlaceListener = void (*)(uint32_t module, ModulePlace place);
 void set_place_listener(PlaceListener listener);
 
 // Scans the loaded modules and publishes a table for them; the first match opens the groups. Called
@@ -45,7 +45,7 @@ void set_place_listener(PlaceListener listener);
 unsigned publish_table();
 
 // Whether a module of the plan is loaded at that bias.
-bool is_planned(std::uintptr_t bias);
+bool is_planned(uintptr_t bias);
 
 // Aligns later blocks of all groups to 16 bytes. In a signal handler that has interrupted a change
 // of the table, at the end of that change.

@@ -6,17 +6,17 @@ namespace halo::runtime {
 namespace {
 
 // Release: a reader that sees the address also sees all earlier stores.
-void set_address(Table& table, const Placed& placed, std::uintptr_t address) {
+void set_address(Table& table, const Placed& placed, uintptr_t address) {
   __atomic_store_n(&table.states[placed.state].address, address, __ATOMIC_RELEASE);
   if (placed.is_first_child)
     __atomic_store_n(&table.states[placed.state - 1].child_address, address, __ATOMIC_RELEASE);
 }
 
 // The addresses that walks reach only through other states of the module.
-void set_inner_addresses(Table& table, ModuleStates& module, std::uintptr_t bias) {
+void set_inner_addresses(Table& table, ModuleStates& module, uintptr_t bias) {
   if (module.bias == bias) return;
   module.bias = no_address;  // while they change, also for a child that is forked meanwhile
-  for (std::uint32_t i = module.begin; i < module.entries; ++i)
+  for (uint32_t i = module.begin; i < module.entries; ++i)
     set_address(table, table.placed[i], bias + table.placed[i].offset);
   module.bias = bias;
 }
@@ -27,39 +27,39 @@ CallerCode aligned_to_16(CallerCode code) {
 
 }  // namespace
 
-void place_module(Table& table, std::uint32_t number, std::uintptr_t bias) {
+void place_module(Table& table, uint32_t number, uintptr_t bias) {
   ModuleStates& module = table.modules[number];
   set_inner_addresses(table, module, bias);
   module.is_placed = true;  // from here on, also for a child that is forked meanwhile
-  for (std::uint32_t i = module.entries; i < module.decided; ++i)
+  for (uint32_t i = module.entries; i < module.decided; ++i)
     set_address(table, table.placed[i], bias + table.placed[i].offset);
-  for (std::uint32_t i = module.entries; i < module.end; ++i) {
+  for (uint32_t i = module.entries; i < module.end; ++i) {
     const Placed& placed = table.placed[i];
     if (placed.code != code_forward) add_caller({bias + placed.offset, placed.code});
   }
 }
 
-void remove_module(Table& table, std::uint32_t number) {
+void remove_module(Table& table, uint32_t number) {
   ModuleStates& module = table.modules[number];
   if (!module.is_placed) return;
   // In descending order, so that chains of words empty their slots.
-  for (std::uint32_t i = module.end; i-- > module.entries;) {
+  for (uint32_t i = module.end; i-- > module.entries;) {
     const Placed& placed = table.placed[i];
     if (placed.code != code_forward) remove_caller(module.bias + placed.offset);
   }
-  for (std::uint32_t i = module.entries; i < module.decided; ++i)
+  for (uint32_t i = module.entries; i < module.decided; ++i)
     set_address(table, table.placed[i], absent_address);
   module.is_placed = false;
 }
 
-void align_states_to_16(Table& table, std::uint32_t silent) {
-  for (std::size_t i = 0; i < table.state_count; ++i) {
+void align_states_to_16(Table& table, uint32_t silent) {
+  for (size_t i = 0; i < table.state_count; ++i) {
     State& state = table.states[i];
     __atomic_store_n(&state.code, aligned_to_16(state.code), __ATOMIC_RELAXED);
   }
-  for (std::uint32_t number = 0; number < table.module_count; ++number) {
+  for (uint32_t number = 0; number < table.module_count; ++number) {
     const ModuleStates& module = table.modules[number];
-    for (std::uint32_t i = module.begin; i < module.end; ++i) {
+    for (uint32_t i = module.begin; i < module.end; ++i) {
       Placed& placed = table.placed[i];
       placed.code = aligned_to_16(placed.code);
       const bool is_found = i >= module.entries && module.is_placed && number != silent;
@@ -69,9 +69,9 @@ void align_states_to_16(Table& table, std::uint32_t silent) {
   }
 }
 
-void silence_callers(Table& table, std::uint32_t number, bool silent) {
+void silence_callers(Table& table, uint32_t number, bool silent) {
   const ModuleStates& module = table.modules[number];
-  for (std::uint32_t i = module.entries; i < module.end && module.is_placed; ++i) {
+  for (uint32_t i = module.entries; i < module.end && module.is_placed; ++i) {
     const Placed& placed = table.placed[i];
     if (placed.code != code_forward)
       add_caller({module.bias + placed.offset, silent ? code_forward : placed.code});

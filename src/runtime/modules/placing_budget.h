@@ -13,26 +13,26 @@ class PlacingBudget {
  public:
   // Whether that many callers may be written now; if so, subtracts the cost. `now`: nanoseconds of
   // a monotonic clock. One thread at a time.
-  bool take(std::uint32_t callers, std::uint64_t now) {
+  bool take(uint32_t callers, uint64_t now) {
     if (callers <= free_of_charge) return true;
     if (now > last_) {
       saved_ = std::min(saved_ + (now - last_) / share, max_saved);
       last_ = now;
     }
-    const std::uint64_t cost = std::uint64_t{callers} * each;
+    const uint64_t cost = uint64_t{callers} * each;
     if (cost > saved_) return false;
     saved_ -= cost;
     return true;
   }
 
  private:
-  static constexpr std::uint32_t free_of_charge = 256;  // negligible beside a dlopen
-  static constexpr std::uint64_t each = 4;              // nanoseconds to write and remove a word
-  static constexpr std::uint64_t share = 50;
-  static constexpr std::uint64_t max_saved = 5'000'000;
+  static constexpr uint32_t free_of_charge = 256;  // negligible beside a dlopen
+  static constexpr uint64_t each = 4;              // nanoseconds to write and remove a word
+  static constexpr uint64_t share = 50;
+  static constexpr uint64_t max_saved = 5'000'000;
 
-  std::uint64_t saved_ = max_saved;  // nanoseconds
-  std::uint64_t last_ = 0;
+  uint64_t saved_ = max_saved;  // nanoseconds
+  uint64_t last_ = 0;
 };
 
 }  // namespace halo::runtime

@@ -28,26 +28,26 @@ bool allocates(std::string_view name) {
 // the other order. So the target is named later.
 struct Search {
   LoadedModule program;  // its PLT entries are the addresses of functions if it is not relocatable
-  std::uintptr_t target = 0;
+  uintptr_t target = 0;
 };
 
 bool is_taken(const LoadedModule& module, const ElfW(Rela) & relocation, const Search& search) {
   const auto kind = ELF64_R_TYPE(relocation.r_info);
   if (kind != R_X86_64_JUMP_SLOT && kind != R_X86_64_GLOB_DAT) return false;
   if (!allocates(module.symbol_of(relocation))) return false;
-  const std::uintptr_t target = *module.slot_of(relocation);
+  const uintptr_t target = *module.slot_of(relocation);
   if (target == 0 || module.contains(target) || search.program.contains(target)) return false;
   return !is_in_own_module(reinterpret_cast<void*>(target));
 }
 
-const char* name_taker(std::uintptr_t target) {
+const char* name_taker(uintptr_t target) {
   Dl_info info;
   const bool is_library = halo::find_module(reinterpret_cast<void*>(target), info);
   snprintf(taker, sizeof taker, "%s", is_library ? info.dli_fname : "code of no library");
   return taker;
 }
 
-int inspect_calls(dl_phdr_info* info, std::size_t, void* data) {
+int inspect_calls(dl_phdr_info* info, size_t, void* data) {
   if (!is_planned(info->dlpi_addr)) return 0;
   auto& search = *static_cast<Search*>(data);
   const LoadedModule module(*info);
@@ -60,7 +60,7 @@ int inspect_calls(dl_phdr_info* info, std::size_t, void* data) {
   return 0;
 }
 
-int copy_first(dl_phdr_info* info, std::size_t, void* data) {
+int copy_first(dl_phdr_info* info, size_t, void* data) {
   *static_cast<dl_phdr_info*>(data) = *info;
   return 1;
 }

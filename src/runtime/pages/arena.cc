@@ -13,35 +13,33 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::size_t smallest_reserve = std::size_t{64} << 20;
+constexpr size_t smallest_reserve = size_t{64} << 20;
 
-std::size_t whole_pages(std::size_t bytes) {
-  return (bytes + system_page - 1) & ~(system_page - 1);
-}
+size_t whole_pages(size_t bytes) { return (bytes + system_page - 1) & ~(system_page - 1); }
 
 // The range grows by an eighth of its size, so that it wastes little address space.
-constexpr std::size_t min_growth = 2 * slab_size;
-constexpr std::size_t max_growth = std::size_t{1} << 30;
+constexpr size_t min_growth = 2 * slab_size;
+constexpr size_t max_growth = size_t{1} << 30;
 
 // Limits the range to an eighth of a process's address space limit.
-std::size_t affordable(std::size_t wanted) {
+size_t affordable(size_t wanted) {
   rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
-  const std::size_t share = (limit.rlim_cur / 8) & ~(slab_size - 1);
+  const size_t share = (limit.rlim_cur / 8) & ~(slab_size - 1);
   return share < wanted ? share : wanted;
 }
 
-void* reserve_range(std::size_t bytes) {
+void* reserve_range(size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
 }
 
-bool open_range(void* from, std::size_t bytes) {
+bool open_range(void* from, size_t bytes) {
   return mprotect(from, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
-void raise(std::uint64_t& place, std::uint64_t to) {
-  std::uint64_t now = __atomic_load_n(&place, __ATOMIC_RELAXED);
+void raise(uint64_t& place, uint64_t to) {
+  uint64_t now = __atomic_load_n(&place, __ATOMIC_RELAXED);
   while (now < to && !__atomic_compare_exchange_n(&place, &now, to, false, __ATOMIC_RELEASE,
                                                   __ATOMIC_RELAXED)) {
   }
@@ -51,9 +49,9 @@ void raise(std::uint64_t& place, std::uint64_t to) {
 
 constinit Arena arena;
 
-bool Arena::reserve(std::size_t wanted) {
+bool Arena::reserve(size_t wanted) {
   draw_link_secret();
-  const std::size_t maximum = affordable(wanted) & ~(smallest_reserve - 1);
+  const size_t maximum = affordable(wanted) & ~(smallest_reserve - 1);
   if (maximum < smallest_reserve) return false;
   if (!begin_growing(maximum)) return reserve_fixed(maximum);
   // Opened now: it still serves if a later filter forbids system calls.
@@ -62,7 +60,7 @@ bool Arena::reserve(std::size_t wanted) {
 }
 
 // The size of one table for a range of `bytes` bytes.
-std::size_t Arena::table_bytes(Table table, std::size_t bytes) const {
+size_t Arena::table_bytes(Table table, size_t bytes) const {
   switch (table) {
     case Table::pages:
       return whole_pages(bytes / page_size * sizeof(Page));
@@ -71,24 +69,24 @@ std::size_t Arena::table_bytes(Table table, std::size_t bytes) const {
     case Table::slabs:
       return whole_pages(bytes / slab_size * sizeof(Slab));
     case Table::available:
-      return whole_pages((bytes / slab_size + 63) / 64 * sizeof(std::uint64_t));
+      return whole_pages((bytes / slab_size + 63) / 64 * sizeof(uint64_t));
     default:
       return whole_pages(bytes / granule / 8);
   }
 }
 
-std::size_t Arena::all_table_bytes(std::size_t bytes) const {
-  std::size_t sum = 0;
+size_t Arena::all_table_bytes(size_t bytes) const {
+  size_t sum = 0;
   for (unsigned i = 0; i < table_count; ++i) sum += table_bytes(static_cast<Table>(i), bytes);
   return sum;
 }
 
 // Places the range and its tables behind it; `mapped` bytes of the range are mapped already.
-void Arena::place(std::uintptr_t base, std::size_t maximum, std::size_t mapped) {
+void Arena::place(uintptr_t base, size_t maximum, size_t mapped) {
   base_ = base;
   max_ = maximum;
   memory_range_.set(base, mapped, PROT_NONE);
-  std::uintptr_t begin[table_count], at = base + maximum;
+  uintptr_t begin[table_count], at = base + maximum;
   for (unsigned i = 0; i < table_count; ++i) {
     const auto table = static_cast<Table>(i);
     begin[i] = at;
@@ -103,16 +101,16 @@ void Arena::place(std::uintptr_t base, std::size_t maximum, std::size_t mapped) 
   bits_of_address_0_ =
       begin[static_cast<unsigned>(Table::bits)] - base / (64 * granule) * sizeof(BlockBits);
   starts_of_address_0_ =
-      begin[static_cast<unsigned>(Table::starts)] - base / (64 * granule) * sizeof(std::uint64_t);
-  starts_ = static_cast<std::atomic<std::uint64_t>*>(of(Table::starts));
+      begin[static_cast<unsigned>(Table::starts)] - base / (64 * granule) * sizeof(uint64_t);
+  starts_ = static_cast<std::atomic<uint64_t>*>(of(Table::starts));
   pool_.place_at(static_cast<Slab*>(of(Table::slabs)),
-                 static_cast<std::atomic<std::uint64_t>*>(of(Table::available)));
+                 static_cast<std::atomic<uint64_t>*>(of(Table::available)));
 }
 
-bool Arena::begin_growing(std::size_t maximum) {
+bool Arena::begin_growing(size_t maximum) {
   constexpr unsigned attempts = 4;
   for (unsigned attempt = 0; attempt < attempts; ++attempt) {
-    const std::uintptr_t at = ranges::find_room(maximum + all_table_bytes(maximum), attempt);
+    const uintptr_t at = ranges::find_room(maximum + all_table_bytes(maximum), attempt);
     if (at == 0) return false;
     place(at, maximum, 0);
     if (grow_to(slab_size)) return true;
@@ -121,14 +119,12 @@ bool Arena::begin_growing(std::size_t maximum) {
 }
 
 // If the kernel does not map at the requested address, the range has a fixed size.
-bool Arena::reserve_fixed(std::size_t wanted) {
-  for (std::size_t want = wanted; want >= smallest_reserve;
-       want = want / 4 & ~(smallest_reserve - 1)) {
-    const std::size_t tables = all_table_bytes(want);
+bool Arena::reserve_fixed(size_t wanted) {
+  for (size_t want = wanted; want >= smallest_reserve; want = want / 4 & ~(smallest_reserve - 1)) {
+    const size_t tables = all_table_bytes(want);
     void* range = reserve_range(slab_size + want + tables);
     if (range == nullptr) continue;
-    const std::uintptr_t base =
-        (reinterpret_cast<std::uintptr_t>(range) + slab_size - 1) & ~(slab_size - 1);
+    const uintptr_t base = (reinterpret_cast<uintptr_t>(range) + slab_size - 1) & ~(slab_size - 1);
     if (!open_range(reinterpret_cast<void*>(base + want), tables)) {
       munmap(range, slab_size + want + tables);
       continue;
@@ -141,13 +137,13 @@ bool Arena::reserve_fixed(std::size_t wanted) {
 
 // Returns false if no address space is left or another mapping is in the way.
 bool Arena::grow() {
-  const std::size_t now = bytes();
+  const size_t now = bytes();
   if (now >= max_) return false;
-  const std::size_t more = std::clamp((now / 8) & ~(slab_size - 1), min_growth, max_growth);
+  const size_t more = std::clamp((now / 8) & ~(slab_size - 1), min_growth, max_growth);
   return grow_to(std::min(now + more, max_)) || grow_to(now + slab_size);
 }
 
-bool Arena::grow_to(std::size_t bytes) {
+bool Arena::grow_to(size_t bytes) {
   for (unsigned i = 0; i < table_count; ++i)
     if (!tables_[i].grow(table_bytes(static_cast<Table>(i), bytes))) return false;
   if (!memory_range_.grow(bytes)) return false;
@@ -159,7 +155,7 @@ bool Arena::grow_to(std::size_t bytes) {
 
 // Opens the next slab and adds its pages to the pool.
 bool Arena::open_slab(PageKind kind) {
-  std::uint32_t slab = slabs_opened_.load(std::memory_order_relaxed);
+  uint32_t slab = slabs_opened_.load(std::memory_order_relaxed);
   do {
     while ((slab + 1) * slab_pages > __atomic_load_n(&page_limit_, __ATOMIC_ACQUIRE))
       if (!grow()) return false;
@@ -167,7 +163,7 @@ bool Arena::open_slab(PageKind kind) {
   void* memory = reinterpret_cast<void*>(base_ + slab * slab_size);
   if ((slab != 0 || !is_first_open_) && !open_range(memory, slab_size)) {
     // The next attempt tries the same slab, unless another thread has opened the one behind it.
-    std::uint32_t opened = slab + 1;
+    uint32_t opened = slab + 1;
     slabs_opened_.compare_exchange_strong(opened, slab, std::memory_order_relaxed);
     return false;
   }
@@ -177,7 +173,7 @@ bool Arena::open_slab(PageKind kind) {
 }
 
 Page* Arena::take(PageKind kind) {
-  const std::uint32_t number = pool_.take(kind);
+  const uint32_t number = pool_.take(kind);
   if (number == PagePool::none) return nullptr;
   Page& page = pages_[number];
   // A huge page is in memory as a whole once any of its pages is touched.
@@ -198,15 +194,15 @@ Page* Arena::acquire(PageKind kind) {
 
 void Arena::release(Page& page) {
   page.thread.store(nullptr, std::memory_order_relaxed);
-  const std::uint32_t number = link_of(page) - 1;
+  const uint32_t number = link_of(page) - 1;
   pool_.put(number, page.touched != 0);
   const PageMask dirty = pool_.take_dirty(number / slab_pages);
   if (dirty.pages != 0) purge(dirty);
 }
 
-std::size_t Arena::purge_free() {
-  std::size_t purged = 0;
-  for (std::uint32_t slab = 0; slab < pool_.slabs(); ++slab) {
+size_t Arena::purge_free() {
+  size_t purged = 0;
+  for (uint32_t slab = 0; slab < pool_.slabs(); ++slab) {
     const PageMask dirty = pool_.take_dirty_of(slab);
     if (dirty.pages != 0) purged += purge(dirty);
   }
@@ -214,24 +210,24 @@ std::size_t Arena::purge_free() {
 }
 
 // Purges the pages of the mask, run by run. Returns the bytes of those that were purged.
-std::size_t Arena::purge(PageMask mask) {
+size_t Arena::purge(PageMask mask) {
   const KeepErrno keep;
-  const std::uint32_t first = mask.slab * slab_pages;
-  std::uint32_t refused = 0;
-  for (std::uint32_t left = mask.pages; left != 0;) {
-    const auto begin = static_cast<std::uint32_t>(std::countr_zero(left));
-    const auto count = static_cast<std::uint32_t>(std::countr_one(left >> begin));
-    const std::uint32_t run = (count == slab_pages ? UINT32_MAX : (1u << count) - 1) << begin;
+  const uint32_t first = mask.slab * slab_pages;
+  uint32_t refused = 0;
+  for (uint32_t left = mask.pages; left != 0;) {
+    const auto begin = static_cast<uint32_t>(std::countr_zero(left));
+    const auto count = static_cast<uint32_t>(std::countr_one(left >> begin));
+    const uint32_t run = (count == slab_pages ? UINT32_MAX : (1u << count) - 1) << begin;
     left &= ~run;
     char* memory = memory_of(pages_[first + begin]);
     if (madvise(memory, count * page_size, MADV_DONTNEED) != 0) {
       refused |= run;
       continue;
     }
-    for (std::uint32_t i = 0; i < count; ++i) pages_[first + begin + i].touched = 0;
+    for (uint32_t i = 0; i < count; ++i) pages_[first + begin + i].touched = 0;
   }
   pool_.put_purged(mask, refused);
-  return static_cast<std::size_t>(std::popcount(mask.pages & ~refused)) * page_size;
+  return static_cast<size_t>(std::popcount(mask.pages & ~refused)) * page_size;
 }
 
 }  // namespace halo::runtime

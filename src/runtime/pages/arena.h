@@ -31,7 +31,7 @@ class Arena {
   // Reserves a range that can grow to `wanted` bytes, or to less if address space is limited, and
   // opens its first 2 MiB. Called once. Returns false if even the smallest range cannot be
   // reserved.
-  bool reserve(std::size_t wanted);
+  bool reserve(size_t wanted);
 
   // True exactly for addresses inside the current range.
   bool contains(const void* p) const { return index_of(p) < page_limit(); }
@@ -45,54 +45,53 @@ class Arena {
   void release(Page& page);
 
   // Purges all free pages. Returns the number of bytes that may have left the memory. Lock-free.
-  std::size_t purge_free();
+  size_t purge_free();
 
   // The index of the page that contains `p`; at least page_limit() if `p` is outside.
-  std::uintptr_t index_of(const void* p) const {
-    return (reinterpret_cast<std::uintptr_t>(p) - base_) >> page_shift;
+  uintptr_t index_of(const void* p) const {
+    return (reinterpret_cast<uintptr_t>(p) - base_) >> page_shift;
   }
   // Number of pages in the current range; 0 if the arena has no range.
-  std::uintptr_t page_limit() const { return __atomic_load_n(&page_limit_, __ATOMIC_RELAXED); }
-  Page& page_at(std::uintptr_t index) const { return pages_[index]; }
+  uintptr_t page_limit() const { return __atomic_load_n(&page_limit_, __ATOMIC_RELAXED); }
+  Page& page_at(uintptr_t index) const { return pages_[index]; }
   Page& page_of(const void* p) const { return pages_[index_of(p)]; }
   PageLink link_of(const Page& page) const { return static_cast<PageLink>(&page - pages_) + 1; }
   // `link` must not be 0.
   Page& page_of(PageLink link) const { return pages_[link - 1]; }
   char* memory_of(const Page& page) const {
-    return reinterpret_cast<char*>(base_ +
-                                   (static_cast<std::size_t>(&page - pages_) << page_shift));
+    return reinterpret_cast<char*>(base_ + (static_cast<size_t>(&page - pages_) << page_shift));
   }
 
   // The kind of the page with the block at `p`.
   PageKind kind_of(const void* p) const {
-    return pool_.kind_of(static_cast<std::uint32_t>(index_of(p)));
+    return pool_.kind_of(static_cast<uint32_t>(index_of(p)));
   }
 
   BlockBits* bits_of(const Page& page) const {
-    return bits_ + static_cast<std::size_t>(&page - pages_) * page_words;
+    return bits_ + static_cast<size_t>(&page - pages_) * page_words;
   }
   // The block-start bitmap of a mixed-size page: one bit for each granule.
-  std::atomic<std::uint64_t>* starts_of(const Page& page) const {
-    return starts_ + static_cast<std::size_t>(&page - pages_) * page_words;
+  std::atomic<uint64_t>* starts_of(const Page& page) const {
+    return starts_ + static_cast<size_t>(&page - pages_) * page_words;
   }
   // Only the page's owner may call it.
   void mark_start(const void* p) const {
-    const std::uintptr_t at = (reinterpret_cast<std::uintptr_t>(p) - base_) / granule;
-    std::atomic<std::uint64_t>& word = starts_[at / 64];
-    word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << (at % 64),
+    const uintptr_t at = (reinterpret_cast<uintptr_t>(p) - base_) / granule;
+    std::atomic<uint64_t>& word = starts_[at / 64];
+    word.store(word.load(std::memory_order_relaxed) | uint64_t{1} << (at % 64),
                std::memory_order_relaxed);
   }
   // Whether a used block (in use or cached) starts at `p`, an address inside the range.
   bool is_used(const void* p) const {
-    const auto at = reinterpret_cast<std::uintptr_t>(p);
-    const std::uint64_t used = bits_at(p).used.load(std::memory_order_relaxed);
+    const auto at = reinterpret_cast<uintptr_t>(p);
+    const uint64_t used = bits_at(p).used.load(std::memory_order_relaxed);
     return at % granule == 0 && (used >> (at / granule % 64)) % 2 != 0;
   }
   // Only the page's owner may call it.
   void mark_used(const void* p) const {
-    const auto at = reinterpret_cast<std::uintptr_t>(p);
-    std::atomic<std::uint64_t>& used = bits_at(p).used;
-    used.store(used.load(std::memory_order_relaxed) | std::uint64_t{1} << (at / granule % 64),
+    const auto at = reinterpret_cast<uintptr_t>(p);
+    std::atomic<uint64_t>& used = bits_at(p).used;
+    used.store(used.load(std::memory_order_relaxed) | uint64_t{1} << (at / granule % 64),
                std::memory_order_relaxed);
   }
 
@@ -100,10 +99,10 @@ class Arena {
   // the page's owner may call it.
   bool move_to_free(const void* p) const {
     BlockBits& bits = bits_at(p);
-    const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(p) / granule % 64;
-    const std::uint64_t used = bits.used.load(std::memory_order_relaxed);
+    const uintptr_t at = reinterpret_cast<uintptr_t>(p) / granule % 64;
+    const uint64_t used = bits.used.load(std::memory_order_relaxed);
     if ((used >> at) % 2 == 0) return false;
-    const std::uint64_t bit = std::uint64_t{1} << at;
+    const uint64_t bit = uint64_t{1} << at;
     bits.used.store(used ^ bit, std::memory_order_relaxed);
     bits.free |= bit;
     return true;
@@ -111,38 +110,38 @@ class Arena {
 
   // The size of the block at `p` in a mixed-size page, in granules less one. It reads the bitmap
   // word of `p` and the next one; if neither has the next start, returns at least page_size.
-  std::uint64_t granules_behind(const void* p) const {
-    const auto at = reinterpret_cast<std::uintptr_t>(p);
-    const auto* word = reinterpret_cast<const std::atomic<std::uint64_t>*>(starts_of_address_0_) +
-                       at / (64 * granule);
-    const std::uint64_t bits = word->load(std::memory_order_relaxed);
-    const std::uint64_t behind = bits >> (at / granule % 64) >> 1;
+  uint64_t granules_behind(const void* p) const {
+    const auto at = reinterpret_cast<uintptr_t>(p);
+    const auto* word =
+        reinterpret_cast<const std::atomic<uint64_t>*>(starts_of_address_0_) + at / (64 * granule);
+    const uint64_t bits = word->load(std::memory_order_relaxed);
+    const uint64_t behind = bits >> (at / granule % 64) >> 1;
     if (behind != 0) [[likely]]
       return trailing_zeros(behind);
     if (at / (64 * granule) % page_words == page_words - 1) return page_size;
-    const std::uint64_t after = word[1].load(std::memory_order_relaxed);
+    const uint64_t after = word[1].load(std::memory_order_relaxed);
     if (after == 0) return page_size;
     return 63 - at / granule % 64 + trailing_zeros(after);
   }
 
   // The current size of the range in granules.
-  std::uint64_t granule_limit() const { return __atomic_load_n(&granule_limit_, __ATOMIC_RELAXED); }
+  uint64_t granule_limit() const { return __atomic_load_n(&granule_limit_, __ATOMIC_RELAXED); }
 
-  std::uintptr_t base() const { return base_; }
-  std::size_t bytes() const { return page_limit() << page_shift; }
+  uintptr_t base() const { return base_; }
+  size_t bytes() const { return page_limit() << page_shift; }
   // The maximum size of the range.
-  std::size_t max_bytes() const { return max_; }
+  size_t max_bytes() const { return max_; }
   const HugePages& huge_pages() const { return huge_pages_; }
   // Number of pages that heaps own.
-  std::uint64_t pages_used() const { return pool_.used(); }
+  uint64_t pages_used() const { return pool_.used(); }
   // Bytes of free pages that may be in memory, and of all pages that were opened.
-  std::size_t dirty_bytes() const { return pool_.dirty() * page_size; }
-  std::size_t opened_bytes() const { return pool_.slabs() * slab_size; }
+  size_t dirty_bytes() const { return pool_.dirty() * page_size; }
+  size_t opened_bytes() const { return pool_.slabs() * slab_size; }
 
  private:
   // `number` must not be 0. std::countr_zero returns int, whose widening would cost an instruction.
-  static std::uint64_t trailing_zeros(std::uint64_t number) {
-    std::uint64_t count;
+  static uint64_t trailing_zeros(uint64_t number) {
+    uint64_t count;
     asm("rep bsf %1, %0" : "=r"(count) : "r"(number) : "cc");
     if (count >= 64) __builtin_unreachable();
     return count;
@@ -150,38 +149,38 @@ class Arena {
 
   BlockBits& bits_at(const void* p) const {
     return reinterpret_cast<BlockBits*>(
-        bits_of_address_0_)[reinterpret_cast<std::uintptr_t>(p) / (64 * granule)];
+        bits_of_address_0_)[reinterpret_cast<uintptr_t>(p) / (64 * granule)];
   }
 
   // The tables behind the range, which grow with it.
   enum class Table : unsigned { pages, bits, starts, slabs, available };
   static constexpr unsigned table_count = 5;
 
-  bool begin_growing(std::size_t maximum);
-  bool reserve_fixed(std::size_t bytes);
+  bool begin_growing(size_t maximum);
+  bool reserve_fixed(size_t bytes);
   bool grow();
-  bool grow_to(std::size_t bytes);
+  bool grow_to(size_t bytes);
   bool open_slab(PageKind kind);
   Page* take(PageKind kind);
-  std::size_t purge(PageMask mask);
-  std::size_t table_bytes(Table table, std::size_t bytes) const;
-  std::size_t all_table_bytes(std::size_t bytes) const;
-  void place(std::uintptr_t base, std::size_t maximum, std::size_t mapped);
+  size_t purge(PageMask mask);
+  size_t table_bytes(Table table, size_t bytes) const;
+  size_t all_table_bytes(size_t bytes) const;
+  void place(uintptr_t base, size_t maximum, size_t mapped);
 
-  std::uintptr_t base_ = 0;  // forwarding.cc reads this and the next member
-  std::uintptr_t page_limit_ = 0;
-  std::uint64_t granule_limit_ = 0;
+  uintptr_t base_ = 0;  // forwarding.cc reads this and the next member
+  uintptr_t page_limit_ = 0;
+  uint64_t granule_limit_ = 0;
   Page* pages_ = nullptr;
   BlockBits* bits_ = nullptr;
   // The addresses of the tables' entries for address 0; `base_` is a multiple of a page.
-  std::uintptr_t bits_of_address_0_ = 0;
-  std::uintptr_t starts_of_address_0_ = 0;
-  std::atomic<std::uint64_t>* starts_ = nullptr;
-  std::size_t max_ = 0;
+  uintptr_t bits_of_address_0_ = 0;
+  uintptr_t starts_of_address_0_ = 0;
+  std::atomic<uint64_t>* starts_ = nullptr;
+  size_t max_ = 0;
   bool is_first_open_ = false;  // the first 2 MiB are writable
   ranges::GrowingRange memory_range_;
   ranges::GrowingRange tables_[table_count];
-  std::atomic<std::uint32_t> slabs_opened_{0};
+  std::atomic<uint32_t> slabs_opened_{0};
   PagePool pool_;
   HugePages huge_pages_;
 };

@@ -8,8 +8,8 @@ namespace {
 
 // The inverse of an odd number modulo 2^64, by Newton's method: each round doubles the number of
 // correct bits, initially 3.
-std::uint64_t inverse_of(std::uint64_t factor) {
-  std::uint64_t inverse = factor;
+uint64_t inverse_of(uint64_t factor) {
+  uint64_t inverse = factor;
   for (int i = 0; i < 5; ++i) inverse *= 2 - factor * inverse;
   return inverse;
 }

@@ -11,9 +11,9 @@
 namespace halo::runtime {
 
 struct LinkSecret {
-  std::uint64_t mask;
-  std::uint64_t factor;
-  std::uint64_t inverse;  // of the factor, modulo 2^64
+  uint64_t mask;
+  uint64_t factor;
+  uint64_t inverse;  // of the factor, modulo 2^64
 };
 
 HALO_HIDDEN extern constinit LinkSecret link_secret;
@@ -32,14 +32,14 @@ class [[gnu::may_alias]] Block {
   bool is_marked_freed() const { return word_ == mark(); }
 
   void set_next(const Block* next) {
-    word_ = (reinterpret_cast<std::uintptr_t>(next) ^ own_mask()) * link_secret.factor;
+    word_ = (reinterpret_cast<uintptr_t>(next) ^ own_mask()) * link_secret.factor;
   }
 
   // The next block of the list; null at its end. Also null if the word has been overwritten: the
   // rest of the list then leaks. The multiplication spreads any change of the word over the
   // address's upper bits.
   Block* next() const {
-    const std::uint64_t address = decoded();
+    const uint64_t address = decoded();
     if (std::rotr(address - arena.base(), 3) < arena.granule_limit()) [[likely]]
       return reinterpret_cast<Block*>(address);
     if (checking_build && address != 0) report_overwritten(this);
@@ -56,22 +56,22 @@ class [[gnu::may_alias]] Block {
 
   // Whether another thread freed it and the owner has not collected it yet.
   bool is_link() const {
-    const std::uint64_t address = decoded();
+    const uint64_t address = decoded();
     return address == 0 || std::rotr(address - arena.base(), 3) < arena.granule_limit();
   }
 
-  std::uint64_t word() const { return word_; }
+  uint64_t word() const { return word_; }
 
  private:
-  std::uint64_t mark() const { return reinterpret_cast<std::uintptr_t>(this) ^ link_secret.mask; }
+  uint64_t mark() const { return reinterpret_cast<uintptr_t>(this) ^ link_secret.mask; }
   // The block's own address is rotated into the upper bits: a word copied with the rest of its
   // block does not decode to an address in the arena.
-  std::uint64_t own_mask() const {
-    return std::rotl(std::uint64_t{reinterpret_cast<std::uintptr_t>(this)}, 40) ^ link_secret.mask;
+  uint64_t own_mask() const {
+    return std::rotl(uint64_t{reinterpret_cast<uintptr_t>(this)}, 40) ^ link_secret.mask;
   }
-  std::uint64_t decoded() const { return word_ * link_secret.inverse ^ own_mask(); }
+  uint64_t decoded() const { return word_ * link_secret.inverse ^ own_mask(); }
 
-  std::uint64_t word_;
+  uint64_t word_;
 };
 static_assert(sizeof(Block) == granule);
 

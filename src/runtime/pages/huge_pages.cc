@@ -7,36 +7,35 @@ namespace halo::runtime {
 namespace {
 
 // Maximum mean time of a first touch, in nanoseconds; small pages take half of it.
-constexpr std::uint64_t max_each = 1'500'000;
+constexpr uint64_t max_each = 1'500'000;
 // After that number of touches, earlier ones count half: a long time of fast ones must not outweigh
 // slow ones.
-constexpr std::uint64_t window = 256;
+constexpr uint64_t window = 256;
 // Minimum total time before a stop: four ticks of the clock.
-constexpr std::uint64_t minimum = 16'000'000;
+constexpr uint64_t minimum = 16'000'000;
 
 // Uses no system call, since a filter might forbid it.
-std::uint64_t now() {
+uint64_t now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(time.tv_nsec);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
 }  // namespace
 
-void HugePages::request(void* memory, std::size_t bytes) {
+void HugePages::request(void* memory, size_t bytes) {
   // Optional: the runtime works without huge pages.
   if (madvise(memory, bytes, MADV_HUGEPAGE) != 0) return;
-  const std::uint64_t before = now();
+  const uint64_t before = now();
   *static_cast<volatile char*>(memory) = 0;
   record_touch(now() - before);
 }
 
-void HugePages::record_touch(std::uint64_t nanoseconds) {
+void HugePages::record_touch(uint64_t nanoseconds) {
   requested_.fetch_add(1, std::memory_order_relaxed);
   nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed);
-  const std::uint64_t recent = recent_.fetch_add(1, std::memory_order_relaxed) + 1;
-  const std::uint64_t took =
+  const uint64_t recent = recent_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const uint64_t took =
       recent_nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed) + nanoseconds;
   if (took >= minimum && took >= recent * max_each) stopped_.store(true, std::memory_order_relaxed);
   if (recent != window) return;

@@ -20,22 +20,22 @@ class HugePages {
 
   // Requests a huge page for the `bytes` bytes at `memory`, which it covers as a whole, and touches
   // it.
-  void request(void* memory, std::size_t bytes);
+  void request(void* memory, size_t bytes);
 
   // Counts a first touch that took `nanoseconds`. The clock may have a resolution of some
   // milliseconds, which averages out over many touches.
-  void record_touch(std::uint64_t nanoseconds);
+  void record_touch(uint64_t nanoseconds);
 
-  std::uint64_t requested() const { return requested_.load(std::memory_order_relaxed); }
+  uint64_t requested() const { return requested_.load(std::memory_order_relaxed); }
   // The sum over all first touches.
-  std::uint64_t nanoseconds() const { return nanoseconds_.load(std::memory_order_relaxed); }
+  uint64_t nanoseconds() const { return nanoseconds_.load(std::memory_order_relaxed); }
 
  private:
-  std::atomic<std::uint64_t> requested_{0};
-  std::atomic<std::uint64_t> nanoseconds_{0};
+  std::atomic<uint64_t> requested_{0};
+  std::atomic<uint64_t> nanoseconds_{0};
   // The same of recent touches, by which is decided.
-  std::atomic<std::uint64_t> recent_{0};
-  std::atomic<std::uint64_t> recent_nanoseconds_{0};
+  std::atomic<uint64_t> recent_{0};
+  std::atomic<uint64_t> recent_nanoseconds_{0};
   std::atomic<bool> stopped_{false};  // never reset
 };
 

@@ -11,15 +11,15 @@ class BlockCache;
 class GroupHeap;
 class ThreadHeap;
 
-inline constexpr std::size_t granule = 8;  // bytes: the unit of block addresses and sizes
+inline constexpr size_t granule = 8;  // bytes: the unit of block addresses and sizes
 inline constexpr unsigned page_shift = 16;
-inline constexpr std::size_t page_size = std::size_t{1} << page_shift;
-inline constexpr std::size_t page_words = page_size / granule / 64;  // words of a bitmap with one
-                                                                     // bit for each granule
-inline constexpr std::size_t system_page = 4096;
+inline constexpr size_t page_size = size_t{1} << page_shift;
+inline constexpr size_t page_words = page_size / granule / 64;  // words of a bitmap with one
+                                                                // bit for each granule
+inline constexpr size_t system_page = 4096;
 
 // The index of a page plus 1; 0 is not a page.
-using PageLink = std::uint32_t;
+using PageLink = uint32_t;
 
 // It is stored in a table behind the pages, so a free touches one dense line of the table and the
 // block itself.
@@ -38,34 +38,34 @@ struct alignas(64) Page {
   BlockCache* const* caches;              // mixed-size page: the group's caches by size class
   std::atomic<const ThreadHeap*> thread;  // null: no heap owns the page
   GroupHeap* heap;
-  std::uint64_t free_words;  // summary of the free bitmap: a bit for each two words, clear if both
-                             // are 0
-  std::uint32_t block;       // bytes of each block; 0: a mixed-size page
-  std::uint32_t used;        // blocks in use, cached, or in a cache's run
-  PageLink next, previous;   // in the page's queue
+  uint64_t free_words;      // summary of the free bitmap: a bit for each two words, clear if both
+                            // are 0
+  uint32_t block;           // bytes of each block; 0: a mixed-size page
+  uint32_t used;            // blocks in use, cached, or in a cache's run
+  PageLink next, previous;  // in the page's queue
   // End of the part cut into blocks or runs, in granules from the page's start.
-  std::uint16_t bump_offset;
+  uint16_t bump_offset;
   // Mixed-size pages, in granules: the amount that the free bitmap holds, and the amount from which
   // the page is queued for reuse.
-  std::uint16_t free;
-  std::uint16_t reuse_from;
-  std::uint8_t touched;  // system pages that may have been written to since the last purge
+  uint16_t free;
+  uint16_t reuse_from;
+  uint8_t touched;  // system pages that may have been written to since the last purge
   bool queued;
 };
 static_assert(sizeof(Page) == 64);
 
 // Sets the end of the cut part, in bytes from the page's start.
-inline void set_bump_offset(Page& page, std::size_t bytes) {
-  page.bump_offset = static_cast<std::uint16_t>(bytes / granule);
+inline void set_bump_offset(Page& page, size_t bytes) {
+  page.bump_offset = static_cast<uint16_t>(bytes / granule);
 }
 
 // The state of the blocks that start in 64 granules, one bit for each granule. Only the page's
 // owner writes, so relaxed load and store are enough and no bit is lost. Other threads read `used`
 // only for a block that they hold, whose bit is stable until they free it.
 struct BlockBits {
-  std::atomic<std::uint64_t> used;  // used blocks (in use or cached); any other address is an
-                                    // invalid free
-  std::uint64_t free;               // free blocks; the owner alone reads and writes it
+  std::atomic<uint64_t> used;  // used blocks (in use or cached); any other address is an
+                               // invalid free
+  uint64_t free;               // free blocks; the owner alone reads and writes it
 };
 
 }  // namespace halo::runtime

@@ -21,56 +21,54 @@ class Starts {
 
   // The end of the page needs no mark.
   void mark(const void* p) {
-    const std::size_t at = granule_of(p);
-    if (at / 64 < page_words) set(at / 64, get(at / 64) | (std::uint64_t{1} << (at % 64)));
+    const size_t at = granule_of(p);
+    if (at / 64 < page_words) set(at / 64, get(at / 64) | (uint64_t{1} << (at % 64)));
   }
 
   // The first start behind `p`, or the end of the page.
   char* next_after(const void* p) const {
-    const std::size_t from = granule_of(p) + 1;
-    for (std::size_t word = from / 64, first = from % 64; word < page_words; ++word, first = 0) {
-      const std::uint64_t bits = get(word) & (~std::uint64_t{0} << first);
+    const size_t from = granule_of(p) + 1;
+    for (size_t word = from / 64, first = from % 64; word < page_words; ++word, first = 0) {
+      const uint64_t bits = get(word) & (~uint64_t{0} << first);
       if (bits != 0)
-        return memory_ + (word * 64 + static_cast<std::size_t>(std::countr_zero(bits))) * granule;
+        return memory_ + (word * 64 + static_cast<size_t>(std::countr_zero(bits))) * granule;
     }
     return memory_ + page_size;
   }
 
   // The last start at or before `p`; null if none is.
   char* last_at(const void* p) const {
-    std::size_t word = granule_of(p) / 64;
-    std::uint64_t bits = get(word) & (~std::uint64_t{0} >> (63 - granule_of(p) % 64));
+    size_t word = granule_of(p) / 64;
+    uint64_t bits = get(word) & (~uint64_t{0} >> (63 - granule_of(p) % 64));
     while (bits == 0 && word != 0) bits = get(--word);
     if (bits == 0) return nullptr;
-    return memory_ + (word * 64 + 63 - static_cast<std::size_t>(std::countl_zero(bits))) * granule;
+    return memory_ + (word * 64 + 63 - static_cast<size_t>(std::countl_zero(bits))) * granule;
   }
 
   // Clears the bits between `begin` and `end`, both exclusive.
   void clear_between(const void* begin, const void* end) {
-    const std::size_t stop = granule_of(end);
-    for (std::size_t at = granule_of(begin) + 1; at < stop;) {
-      const std::size_t first = at % 64, count = stop - at < 64 - first ? stop - at : 64 - first;
-      const std::uint64_t ones = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+    const size_t stop = granule_of(end);
+    for (size_t at = granule_of(begin) + 1; at < stop;) {
+      const size_t first = at % 64, count = stop - at < 64 - first ? stop - at : 64 - first;
+      const uint64_t ones = count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
       set(at / 64, get(at / 64) & ~(ones << first));
       at += count;
     }
   }
 
   void clear() {
-    for (std::size_t word = 0; word < page_words; ++word)
+    for (size_t word = 0; word < page_words; ++word)
       if (get(word) != 0) set(word, 0);
   }
 
  private:
-  std::size_t granule_of(const void* p) const {
-    return static_cast<std::size_t>(static_cast<const char*>(p) - memory_) / granule;
+  size_t granule_of(const void* p) const {
+    return static_cast<size_t>(static_cast<const char*>(p) - memory_) / granule;
   }
-  std::uint64_t get(std::size_t word) const { return words_[word].load(std::memory_order_relaxed); }
-  void set(std::size_t word, std::uint64_t bits) {
-    words_[word].store(bits, std::memory_order_relaxed);
-  }
+  uint64_t get(size_t word) const { return words_[word].load(std::memory_order_relaxed); }
+  void set(size_t word, uint64_t bits) { words_[word].store(bits, std::memory_order_relaxed); }
 
-  std::atomic<std::uint64_t>* words_;
+  std::atomic<uint64_t>* words_;
   char* memory_;
 };
 
@@ -101,15 +99,15 @@ class PageBits {
 
   // Moves the lowest free blocks, at most `maximum`, to the used bitmap. Calls `visit` for each.
   template <typename Visit>
-  std::size_t take(std::size_t maximum, Visit visit) {
-    std::size_t taken = 0;
+  size_t take(size_t maximum, Visit visit) {
+    size_t taken = 0;
     for (; page_.free_words != 0; page_.free_words &= page_.free_words - 1) {
-      const auto pair = static_cast<std::size_t>(std::countr_zero(page_.free_words)) * 2;
-      for (const std::size_t number : {pair, pair + 1}) {
+      const auto pair = static_cast<size_t>(std::countr_zero(page_.free_words)) * 2;
+      for (const size_t number : {pair, pair + 1}) {
         BlockBits& word = words_[number];
-        const std::uint64_t were = word.free;
+        const uint64_t were = word.free;
         while (word.free != 0 && taken < maximum) {
-          const auto at = static_cast<std::size_t>(std::countr_zero(word.free));
+          const auto at = static_cast<size_t>(std::countr_zero(word.free));
           word.free &= word.free - 1;
           visit(memory_ + (number * 64 + at) * granule);
           ++taken;
@@ -123,37 +121,34 @@ class PageBits {
 
   // The first free block at or behind `from`; null if none is.
   char* first_free_from(const void* from) const {
-    std::size_t word = granule_of(from) / 64;
+    size_t word = granule_of(from) / 64;
     if (word >= page_words) return nullptr;
-    std::uint64_t bits = words_[word].free & (~std::uint64_t{0} << (granule_of(from) % 64));
+    uint64_t bits = words_[word].free & (~uint64_t{0} << (granule_of(from) % 64));
     while (bits == 0) {
       if (++word == page_words) return nullptr;
       bits = words_[word].free;
     }
-    return memory_ + (word * 64 + static_cast<std::size_t>(std::countr_zero(bits))) * granule;
+    return memory_ + (word * 64 + static_cast<size_t>(std::countr_zero(bits))) * granule;
   }
 
   void clear_free() {
     for (; page_.free_words != 0; page_.free_words &= page_.free_words - 1) {
-      const auto pair = static_cast<std::size_t>(std::countr_zero(page_.free_words)) * 2;
+      const auto pair = static_cast<size_t>(std::countr_zero(page_.free_words)) * 2;
       words_[pair].free = words_[pair + 1].free = 0;
     }
   }
 
  private:
-  std::size_t granule_of(const void* p) const {
-    return static_cast<std::size_t>(static_cast<const char*>(p) - memory_) / granule;
+  size_t granule_of(const void* p) const {
+    return static_cast<size_t>(static_cast<const char*>(p) - memory_) / granule;
   }
   BlockBits& word_of(const void* p) const { return words_[granule_of(p) / 64]; }
-  std::uint64_t bit_of(const void* p) const { return std::uint64_t{1} << (granule_of(p) % 64); }
+  uint64_t bit_of(const void* p) const { return uint64_t{1} << (granule_of(p) % 64); }
   static void count_free(Page& page, const void* p) {
-    page.free_words |= std::uint64_t{1}
-                       << (reinterpret_cast<std::uintptr_t>(p) / granule / 128 % 64);
+    page.free_words |= uint64_t{1} << (reinterpret_cast<uintptr_t>(p) / granule / 128 % 64);
   }
-  static std::uint64_t used(const BlockBits& word) {
-    return word.used.load(std::memory_order_relaxed);
-  }
-  static void set_used(BlockBits& word, std::uint64_t bits) {
+  static uint64_t used(const BlockBits& word) { return word.used.load(std::memory_order_relaxed); }
+  static void set_used(BlockBits& word, uint64_t bits) {
     word.used.store(bits, std::memory_order_relaxed);
   }
 

@@ -12,24 +12,24 @@ namespace halo::runtime {
 
 // The kind of system pages behind a page. It is the same for a whole slab, so a huge page never
 // covers pages of groups that did not request it.
-enum class PageKind : std::uint32_t { normal = 0, huge = 1 };
+enum class PageKind : uint32_t { normal = 0, huge = 1 };
 
 // The step in which the range is opened; the size of a huge page.
-inline constexpr std::size_t slab_size = std::size_t{2} << 20;
-inline constexpr std::uint32_t slab_pages = slab_size >> page_shift;
+inline constexpr size_t slab_size = size_t{2} << 20;
+inline constexpr uint32_t slab_pages = slab_size >> page_shift;
 
 // One bit for each page of the slab.
 struct Slab {
-  std::atomic<std::uint32_t> free;
-  std::atomic<std::uint32_t> dirty;  // free pages that may be in memory
-  PageKind kind;                     // constant once the slab is added
+  std::atomic<uint32_t> free;
+  std::atomic<uint32_t> dirty;  // free pages that may be in memory
+  PageKind kind;                // constant once the slab is added
 };
 static_assert(slab_pages == 32 && sizeof(Slab) == 12);
 
 // Pages of one slab.
 struct PageMask {
-  std::uint32_t slab;
-  std::uint32_t pages;
+  uint32_t slab;
+  uint32_t pages;
 };
 
 // A set bit in `Slab::free` means that no thread owns the page. A thread takes pages by clearing
@@ -48,58 +48,58 @@ struct PageMask {
 // `lowest_`, `used_`, `dirty_` and `shrinks_` are relaxed hints and statistics.
 class PagePool {
  public:
-  static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr uint32_t none = UINT32_MAX;
 
   // The tables for all slabs, zeroed: one Slab and one bit each.
-  void place_at(Slab* slabs, std::atomic<std::uint64_t>* available);
+  void place_at(Slab* slabs, std::atomic<uint64_t>* available);
 
   // Adds a new slab; its pages become free and clean.
-  void add(std::uint32_t slab, PageKind kind);
+  void add(uint32_t slab, PageKind kind);
 
   // Takes a free page of that kind; returns its number, or `none`. It prefers low slabs, and in a
   // slab the dirty pages.
-  std::uint32_t take(PageKind kind);
+  uint32_t take(PageKind kind);
 
   // Puts a page back. `dirty`: it may be in memory.
-  void put(std::uint32_t page, bool dirty);
+  void put(uint32_t page, bool dirty);
 
   // Takes the dirty pages of one slab for purging if more pages are dirty than the limit; otherwise
   // none. The slab `last` comes first if all of its pages are free.
-  PageMask take_dirty(std::uint32_t last);
+  PageMask take_dirty(uint32_t last);
 
   // Takes the dirty pages of that slab, whatever the limit, which does not change.
-  PageMask take_dirty_of(std::uint32_t slab) {
-    std::uint32_t dirty = 0;
+  PageMask take_dirty_of(uint32_t slab) {
+    uint32_t dirty = 0;
     return claim_dirty(slab, dirty);
   }
   // The number of slabs.
-  std::uint32_t slabs() const { return end_.load(std::memory_order_acquire); }
+  uint32_t slabs() const { return end_.load(std::memory_order_acquire); }
   // The number of free pages that may be in memory.
-  std::uint64_t dirty() const { return dirty_.load(std::memory_order_relaxed); }
+  uint64_t dirty() const { return dirty_.load(std::memory_order_relaxed); }
 
   // Frees the pages that one of these returned. Those in `dirty` may still be in memory.
-  void put_purged(PageMask mask, std::uint32_t dirty);
+  void put_purged(PageMask mask, uint32_t dirty);
 
   // The kind of a page that was taken.
-  PageKind kind_of(std::uint32_t page) const { return slabs_[page / slab_pages].kind; }
+  PageKind kind_of(uint32_t page) const { return slabs_[page / slab_pages].kind; }
 
-  std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
  private:
-  std::uint32_t find(PageKind kind, std::uint32_t from) const;
-  std::uint32_t take_from(std::uint32_t slab);
-  void mark_available(std::uint32_t slab);
-  PageMask claim_dirty(std::uint32_t slab, std::uint32_t& dirty);
-  PageMask claim_excess(std::uint32_t slab);
+  uint32_t find(PageKind kind, uint32_t from) const;
+  uint32_t take_from(uint32_t slab);
+  void mark_available(uint32_t slab);
+  PageMask claim_dirty(uint32_t slab, uint32_t& dirty);
+  PageMask claim_excess(uint32_t slab);
   bool has_too_many_dirty();
 
   Slab* slabs_ = nullptr;
-  std::atomic<std::uint64_t>* available_ = nullptr;  // by slab: a page may be free
-  std::atomic<std::uint32_t> end_{0};                // number of slabs added
-  std::atomic<std::uint32_t> lowest_[2]{};           // by kind: lower slabs rarely have a free page
-  std::atomic<std::uint32_t> scan_from_{0};          // where take_dirty continues its search
-  std::atomic<std::uint64_t> used_{0};
-  std::atomic<std::uint64_t> dirty_{0};
+  std::atomic<uint64_t>* available_ = nullptr;  // by slab: a page may be free
+  std::atomic<uint32_t> end_{0};                // number of slabs added
+  std::atomic<uint32_t> lowest_[2]{};           // by kind: lower slabs rarely have a free page
+  std::atomic<uint32_t> scan_from_{0};          // where take_dirty continues its search
+  std::atomic<uint64_t> used_{0};
+  std::atomic<uint64_t> dirty_{0};
   std::atomic<bool> shrinks_{false};  // purging until half of the limit is left
   PurgeLimit limit_;
 };

@@ -16,35 +16,35 @@ namespace halo::runtime {
 class PurgeLimit {
  public:
   // The limit in pages, with `used` pages in use.
-  std::uint64_t pages(std::uint64_t used) const {
+  uint64_t pages(uint64_t used) const {
     return at_least + used / share + extra_.load(std::memory_order_relaxed);
   }
 
   // A heap took a page that is not in memory.
   void count_acquired() { acquired_.fetch_add(1, std::memory_order_relaxed); }
-  void count_purged(std::uint64_t pages) { purged_.fetch_add(pages, std::memory_order_relaxed); }
+  void count_purged(uint64_t pages) { purged_.fetch_add(pages, std::memory_order_relaxed); }
 
   // The limit is exceeded. `now`: milliseconds of a monotonic clock.
-  void exceed(std::uint64_t now) {
-    const std::uint64_t last = last_.exchange(now, std::memory_order_relaxed);
-    const std::uint64_t taken = acquired_.exchange(0, std::memory_order_relaxed);
+  void exceed(uint64_t now) {
+    const uint64_t last = last_.exchange(now, std::memory_order_relaxed);
+    const uint64_t taken = acquired_.exchange(0, std::memory_order_relaxed);
     if (taken == 0) return;  // purging continues
-    const std::uint64_t again = std::min(taken, purged_.exchange(0, std::memory_order_relaxed));
-    const std::uint64_t extra = extra_.load(std::memory_order_relaxed);
+    const uint64_t again = std::min(taken, purged_.exchange(0, std::memory_order_relaxed));
+    const uint64_t extra = extra_.load(std::memory_order_relaxed);
     extra_.store(now - last < reuse_interval ? std::min(extra + again, max_extra) : extra / 2,
                  std::memory_order_relaxed);
   }
 
  private:
-  static constexpr std::uint64_t at_least = 32;
-  static constexpr std::uint64_t share = 16;
-  static constexpr std::uint64_t reuse_interval = 50;  // milliseconds
-  static constexpr std::uint64_t max_extra = 1024;     // pages: 64 MiB
+  static constexpr uint64_t at_least = 32;
+  static constexpr uint64_t share = 16;
+  static constexpr uint64_t reuse_interval = 50;  // milliseconds
+  static constexpr uint64_t max_extra = 1024;     // pages: 64 MiB
 
-  std::atomic<std::uint64_t> extra_{0};
-  std::atomic<std::uint64_t> last_{0};      // time of the last call of exceed
-  std::atomic<std::uint64_t> acquired_{0};  // since the last call of exceed
-  std::atomic<std::uint64_t> purged_{0};    // since the last call that found acquired pages
+  std::atomic<uint64_t> extra_{0};
+  std::atomic<uint64_t> last_{0};      // time of the last call of exceed
+  std::atomic<uint64_t> acquired_{0};  // since the last call of exceed
+  std::atomic<uint64_t> purged_{0};    // since the last call that found acquired pages
 };
 
 }  // namespace halo::runtime

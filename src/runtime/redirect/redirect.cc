@@ -14,26 +14,26 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::uintptr_t page = 4096;
-constexpr std::size_t max_segments = 8;
-constexpr std::uint8_t direct_call = 0xE8;
+constexpr uintptr_t page = 4096;
+constexpr size_t max_segments = 8;
+constexpr uint8_t direct_call = 0xE8;
 
 struct Range {
-  std::uintptr_t begin, end;
-  bool contains(std::uintptr_t from, std::uintptr_t bytes) const {
+  uintptr_t begin, end;
+  bool contains(uintptr_t from, uintptr_t bytes) const {
     return from >= begin && from < end && end - from >= bytes;
   }
 };
 
 // The read-only executable segments of a module, and the range of the whole module.
 struct ModuleCode {
-  std::uintptr_t bias;
+  uintptr_t bias;
   bool found;
   Range whole;
   Range code[max_segments];
-  std::size_t segments;
+  size_t segments;
 
-  bool contains(std::uintptr_t from, std::uintptr_t bytes) const {
+  bool contains(uintptr_t from, uintptr_t bytes) const {
     return std::any_of(code, code + segments,
                        [&](const Range& range) { return range.contains(from, bytes); });
   }
@@ -43,18 +43,18 @@ struct ModuleCode {
 // If it is loaded elsewhere, it was unmapped before, and no thread runs in them any more.
 struct Thunks {
   Thunks* older;
-  std::uint32_t module;
-  std::uintptr_t bias;
-  std::uintptr_t code;  // the i-th thunk is that of call i
-  std::size_t bytes;    // of the code
-  std::uintptr_t targets[plan::max_sites];
+  uint32_t module;
+  uintptr_t bias;
+  uintptr_t code;  // the i-th thunk is that of call i
+  size_t bytes;    // of the code
+  uintptr_t targets[plan::max_sites];
 };
 constinit Thunks* all_thunks = nullptr;
 
-int inspect_code(dl_phdr_info* info, std::size_t, void* data) {
+int inspect_code(dl_phdr_info* info, size_t, void* data) {
   auto& module = *static_cast<ModuleCode*>(data);
   if (info->dlpi_addr != module.bias) return 0;
-  module.whole = {~std::uintptr_t{0}, 0};
+  module.whole = {~uintptr_t{0}, 0};
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = info->dlpi_phdr[i];
     if (part.p_type != PT_LOAD) continue;
@@ -70,17 +70,17 @@ int inspect_code(dl_phdr_info* info, std::size_t, void* data) {
 
 // The target of the call that returns to that address; 0 if it is not a direct call or leaves the
 // module.
-std::uintptr_t target_of(const ModuleCode& module, std::uintptr_t return_address) {
-  const std::uintptr_t call = return_address - plan::call_bytes;
+uintptr_t target_of(const ModuleCode& module, uintptr_t return_address) {
+  const uintptr_t call = return_address - plan::call_bytes;
   if (!module.contains(call, plan::call_bytes)) return 0;
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(call);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(call);
   if (bytes[0] != direct_call) return 0;
-  std::int32_t displacement;
+  int32_t displacement;
   std::memcpy(&displacement, bytes + 1, sizeof displacement);
-  return return_address + static_cast<std::uintptr_t>(std::intptr_t{displacement});
+  return return_address + static_cast<uintptr_t>(intptr_t{displacement});
 }
 
-void* map_at(std::uintptr_t address, std::size_t bytes) {
+void* map_at(uintptr_t address, size_t bytes) {
   void* wanted = reinterpret_cast<void*>(address);
   void* p = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
@@ -91,19 +91,19 @@ void* map_at(std::uintptr_t address, std::size_t bytes) {
 }
 
 // Prefers memory below the module: the program's heap may grow above it.
-void* map_near(const Range& module, std::size_t bytes) {
-  constexpr std::uintptr_t farthest = 512u << 20, step = 64 << 10, lowest = 64 << 10;
-  const std::uintptr_t begin = module.begin & ~(page - 1);
-  for (std::uintptr_t away = bytes; away < farthest && away + lowest <= begin; away += step)
+void* map_near(const Range& module, size_t bytes) {
+  constexpr uintptr_t farthest = 512u << 20, step = 64 << 10, lowest = 64 << 10;
+  const uintptr_t begin = module.begin & ~(page - 1);
+  for (uintptr_t away = bytes; away < farthest && away + lowest <= begin; away += step)
     if (void* p = map_at(begin - away, bytes)) return p;
-  const std::uintptr_t end = (module.end + page - 1) & ~(page - 1);
-  for (std::uintptr_t away = 0; away < farthest; away += step)
+  const uintptr_t end = (module.end + page - 1) & ~(page - 1);
+  for (uintptr_t away = 0; away < farthest; away += step)
     if (void* p = map_at(end + away, bytes)) return p;
   return nullptr;
 }
 
 // The module's thunks at that address; unmaps those of its earlier addresses.
-const Thunks* find_thunks(std::uint32_t module, std::uintptr_t bias) {
+const Thunks* find_thunks(uint32_t module, uintptr_t bias) {
   for (Thunks** at = &all_thunks; *at != nullptr; at = &(*at)->older) {
     Thunks* thunks = *at;
     if (thunks->module != module) continue;
@@ -116,12 +116,11 @@ const Thunks* find_thunks(std::uint32_t module, std::uintptr_t bias) {
   return nullptr;
 }
 
-const Thunks* make_thunks(std::uint32_t number, const ModuleCode& module,
-                          std::span<const Call> calls) {
+const Thunks* make_thunks(uint32_t number, const ModuleCode& module, std::span<const Call> calls) {
   void* memory =
       mmap(nullptr, sizeof(Thunks), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  const std::size_t bytes = (calls.size() * thunk_bytes + page - 1) & ~(page - 1);
+  const size_t bytes = (calls.size() * thunk_bytes + page - 1) & ~(page - 1);
   void* code = map_near(module.whole, bytes);
   if (code == nullptr) {
     munmap(memory, sizeof(Thunks));
@@ -130,15 +129,15 @@ const Thunks* make_thunks(std::uint32_t number, const ModuleCode& module,
   auto* thunks = static_cast<Thunks*>(memory);
   thunks->module = number;
   thunks->bias = module.bias;
-  thunks->code = reinterpret_cast<std::uintptr_t>(code);
+  thunks->code = reinterpret_cast<uintptr_t>(code);
   thunks->bytes = bytes;
   std::memset(code, 0xCC, bytes);
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    const std::uintptr_t target = target_of(module, calls[i].return_address);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const uintptr_t target = target_of(module, calls[i].return_address);
     if (!module.contains(target, 1)) continue;
     const Thunk thunk{calls[i].site, calls[i].step, active_sites_offset(), target};
-    const std::uintptr_t at = thunks->code + i * thunk_bytes;
-    if (write_thunk(thunk, reinterpret_cast<std::uint8_t*>(at), at)) thunks->targets[i] = target;
+    const uintptr_t at = thunks->code + i * thunk_bytes;
+    if (write_thunk(thunk, reinterpret_cast<uint8_t*>(at), at)) thunks->targets[i] = target;
   }
   if (mprotect(code, bytes, PROT_READ | PROT_EXEC) != 0) {
     munmap(code, bytes);
@@ -152,9 +151,9 @@ const Thunks* make_thunks(std::uint32_t number, const ModuleCode& module,
 
 // Changes four bytes of code. A copy of the pages replaces them in one step, so no thread executes
 // a partial change or a page that is not executable. No page is writable and executable at once.
-bool change_code(std::uintptr_t at, std::int32_t value) {
-  const std::uintptr_t begin = at & ~(page - 1);
-  const std::size_t bytes = ((at + sizeof value - 1) & ~(page - 1)) + page - begin;
+bool change_code(uintptr_t at, int32_t value) {
+  const uintptr_t begin = at & ~(page - 1);
+  const size_t bytes = ((at + sizeof value - 1) & ~(page - 1)) + page - begin;
   void* copy = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (copy == MAP_FAILED) return false;
   void* place = reinterpret_cast<void*>(begin);
@@ -167,21 +166,21 @@ bool change_code(std::uintptr_t at, std::int32_t value) {
   return false;
 }
 
-bool redirect(const ModuleCode& module, const Thunks& thunks, std::size_t number,
-              std::uintptr_t return_address) {
-  const std::uintptr_t thunk = thunks.code + number * thunk_bytes;
-  const std::uintptr_t target = target_of(module, return_address);
+bool redirect(const ModuleCode& module, const Thunks& thunks, size_t number,
+              uintptr_t return_address) {
+  const uintptr_t thunk = thunks.code + number * thunk_bytes;
+  const uintptr_t target = target_of(module, return_address);
   if (thunks.targets[number] == 0) return false;
   if (target == thunk) return true;
-  const auto distance = static_cast<std::int64_t>(thunk - return_address);
-  const auto displacement = static_cast<std::int32_t>(distance);
+  const auto distance = static_cast<int64_t>(thunk - return_address);
+  const auto displacement = static_cast<int32_t>(distance);
   if (target != thunks.targets[number] || displacement != distance) return false;
   return change_code(return_address - sizeof displacement, displacement);
 }
 
 }  // namespace
 
-void redirect_calls(std::uint32_t module, std::uintptr_t bias, std::span<Call> calls) {
+void redirect_calls(uint32_t module, uintptr_t bias, std::span<Call> calls) {
   ModuleCode code{};
   code.bias = bias;
   dl_iterate_phdr(inspect_code, &code);
@@ -190,7 +189,7 @@ void redirect_calls(std::uint32_t module, std::uintptr_t bias, std::span<Call> c
     thunks = find_thunks(module, bias);
     if (thunks == nullptr) thunks = make_thunks(module, code, calls);
   }
-  for (std::size_t i = 0; i < calls.size(); ++i)
+  for (size_t i = 0; i < calls.size(); ++i)
     calls[i].redirected = thunks != nullptr && redirect(code, *thunks, i, calls[i].return_address);
 }
 

@@ -9,15 +9,15 @@ namespace halo::runtime {
 
 // A call, identified by its return address, and the fields that its thunk records.
 struct Call {
-  std::uintptr_t return_address;
-  std::uint32_t site;
-  std::uint32_t step;
+  uintptr_t return_address;
+  uint32_t site;
+  uint32_t step;
   bool redirected;  // the result
 };
 
 // Redirects the calls of the module loaded at `bias` where possible; the others remain. Calls that
 // are redirected already stay as they are. `module` distinguishes modules that are loaded at the
 // same address one after the other. One thread at a time.
-void redirect_calls(std::uint32_t module, std::uintptr_t bias, std::span<Call> calls);
+void redirect_calls(uint32_t module, uintptr_t bias, std::span<Call> calls);
 
 }  // namespace halo::runtime

@@ -12,15 +12,15 @@ constinit std::span<const plan::Site> sites;  // of the plan; none before config
 constinit SiteAddress addresses[plan::max_sites]{};
 
 // Collects the calls of one module; returns their number.
-std::size_t calls_of(std::uint32_t module, std::uintptr_t bias, Call* calls) {
-  std::size_t count = 0;
-  for (std::uint32_t i = 0; i < sites.size(); ++i)
+size_t calls_of(uint32_t module, uintptr_t bias, Call* calls) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < sites.size(); ++i)
     if (sites[i].module == module && !addresses[i].immediate)
       calls[count++] = {bias + sites[i].offset, i, sites[i].step, false};
   return count;
 }
 
-void set_address(std::uint32_t site, std::uintptr_t address) {
+void set_address(uint32_t site, uintptr_t address) {
   __atomic_store_n(&addresses[site].address, address, __ATOMIC_RELAXED);
 }
 
@@ -28,12 +28,12 @@ void set_address(std::uint32_t site, std::uintptr_t address) {
 
 void configure_selectors() {
   sites = active_plan.sites;
-  for (std::size_t i = 0; i < sites.size(); ++i)
+  for (size_t i = 0; i < sites.size(); ++i)
     addresses[i] = {no_address, sites[i].step, (sites[i].flags & plan::site_immediate) != 0};
 }
 
-void redirect_module(std::uint32_t module, ModulePlace place) {
-  for (std::uint32_t i = 0; i < sites.size(); ++i) {
+void redirect_module(uint32_t module, ModulePlace place) {
+  for (uint32_t i = 0; i < sites.size(); ++i) {
     const plan::Site& site = sites[i];
     if (site.module == module)
       set_address(i,
@@ -41,14 +41,14 @@ void redirect_module(std::uint32_t module, ModulePlace place) {
   }
   if (!place.present) return;
   Call calls[plan::max_sites];
-  const std::size_t count = calls_of(module, place.bias, calls);
+  const size_t count = calls_of(module, place.bias, calls);
   if (count == 0) return;
   redirect_calls(module, place.bias, {calls, count});
-  for (std::size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; ++i)
     if (calls[i].redirected) set_address(calls[i].site, calls[i].return_address);
 }
 
-CallerCode select_group(const std::uintptr_t* here) {
+CallerCode select_group(const uintptr_t* here) {
   ActiveSites* active = active_sites;
   if (active == nullptr) [[unlikely]] {
     active = begin_active_sites(addresses, sites.size(), here);
@@ -62,7 +62,7 @@ CallerCode select_group(const std::uintptr_t* here) {
 
 SiteCounts site_counts() {
   SiteCounts counts{};
-  for (std::size_t i = 0; i < sites.size(); ++i) {
+  for (size_t i = 0; i < sites.size(); ++i) {
     if (addresses[i].address == no_address)
       ++counts.left;
     else if (addresses[i].immediate)

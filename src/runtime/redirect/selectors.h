@@ -17,22 +17,22 @@ void configure_selectors();
 
 // Redirects the calls of a module that was loaded, or drops those of one that was unloaded
 // (modules.h).
-void redirect_module(std::uint32_t module, ModulePlace place);
+void redirect_module(uint32_t module, ModulePlace place);
 
 // The group of the first conjunction that holds, or code_forward. `here` is a stack address at or
 // below the allocation's return address.
-CallerCode select_group(const std::uintptr_t* here);
+CallerCode select_group(const uintptr_t* here);
 
 // The first of the conjunctions that holds, seen from `here` on the thread's own stack; nullptr if
 // none does. `sites` must list all sites of the conjunctions.
 inline const plan::Conjunction* first_holding(std::span<const plan::Conjunction> conjunctions,
                                               const SiteAddress* sites, ActiveSites& active,
-                                              const std::uintptr_t* here) {
-  const std::size_t words = return_words(here);
+                                              const uintptr_t* here) {
+  const size_t words = return_words(here);
   for (const plan::Conjunction& conjunction : conjunctions) {
-    std::uint32_t i = 0;
+    uint32_t i = 0;
     for (; i < conjunction.count; ++i) {
-      const std::uint16_t number = conjunction.sites[i];
+      const uint16_t number = conjunction.sites[i];
       const SiteAddress& site = sites[number];
       if (site.immediate ? !is_caller(site.address, here, words)
                          : !is_active(active, number, site, here))
@@ -45,7 +45,7 @@ inline const plan::Conjunction* first_holding(std::span<const plan::Conjunction>
 
 // Numbers of sites that are redirected, that need no redirection, and that cannot be redirected.
 struct SiteCounts {
-  std::uint32_t redirected, immediate, left;
+  uint32_t redirected, immediate, left;
 };
 SiteCounts site_counts();
 

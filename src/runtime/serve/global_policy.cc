@@ -15,17 +15,17 @@ constinit NextAllocator replaced_next{};
 
 // malloc, calloc and realloc as the exported functions enter them: by a jump, or from operator new.
 // `choose` selects the group, given a stack address at or just below the caller's return address.
-template <CallerCode (*choose)(const std::uintptr_t* slot)>
+template <CallerCode (*choose)(const uintptr_t* slot)>
 struct PolicyFunctions {
-  static void* malloc(std::size_t size) { return serve_fast<serve_uncached, serve_any>(size); }
+  static void* malloc(size_t size) { return serve_fast<serve_uncached, serve_any>(size); }
 
   // The fallback of operator new.
-  static void* make(std::size_t size) { return serve_fast<make_uncached, make_any>(size); }
+  static void* make(size_t size) { return serve_fast<make_uncached, make_any>(size); }
 
-  static void* calloc(std::size_t count, std::size_t size) {
+  static void* calloc(size_t count, size_t size) {
     const auto* slot = own_slot();
-    const auto allocate = [&](std::size_t bytes) { return serve(bytes, choose(slot)); };
-    std::size_t bytes;
+    const auto allocate = [&](size_t bytes) { return serve(bytes, choose(slot)); };
+    size_t bytes;
     const bool large = !__builtin_mul_overflow(count, size, &bytes) && bytes > max_object;
     void* p = large ? cleared(allocate_large(bytes, slot), bytes)
                     : calloc_in_group(count, size, allocate);
@@ -33,10 +33,10 @@ struct PolicyFunctions {
   }
 
   // Reallocates a block that is in no group.
-  static void* realloc(void* p, std::size_t size) {
+  static void* realloc(void* p, size_t size) {
     const auto* slot = own_slot();
     if (span_stays(p, size)) return p;
-    return realloc_into_group(replaced_next, p, size, [&](std::size_t bytes) {
+    return realloc_into_group(replaced_next, p, size, [&](size_t bytes) {
       return bytes <= max_object ? serve(bytes, choose(slot)) : allocate_large(bytes, slot).p;
     });
   }
@@ -50,9 +50,8 @@ struct PolicyFunctions {
   }
 
  private:
-  template <void* (*uncached)(std::size_t, CallerCode),
-            void* (*any)(std::size_t, const std::uintptr_t*)>
-  [[gnu::always_inline]] static void* serve_fast(std::size_t size) {
+  template <void* (*uncached)(size_t, CallerCode), void* (*any)(size_t, const uintptr_t*)>
+  [[gnu::always_inline]] static void* serve_fast(size_t size) {
     if (!is_fast_size<max_direct>(size)) [[unlikely]]
       return any(size, own_slot());
     const CallerCode code = choose(own_slot());
@@ -60,11 +59,11 @@ struct PolicyFunctions {
     return p != nullptr ? p : uncached(size, code);
   }
 
-  [[gnu::noinline]] static Span allocate_large(std::size_t size, const std::uintptr_t* slot) {
+  [[gnu::noinline]] static Span allocate_large(size_t size, const uintptr_t* slot) {
     return may_be_span(size) ? allocate_span(verdict_of(choose(slot), 0).group, size) : Span{};
   }
 
-  static void* serve(std::size_t size, CallerCode code) {
+  static void* serve(size_t size, CallerCode code) {
     if (is_decided(code) && is_fast_size<plan::max_object_limit>(size)) {
       if (void* p = cached_block<plan::max_object_limit>(code, size)) return p;
       if (void* p = bump_block(code, size)) return p;
@@ -72,29 +71,29 @@ struct PolicyFunctions {
     return allocate_in(code, size);
   }
 
-  [[gnu::noinline]] static void* serve_uncached(std::size_t size, CallerCode code) {
+  [[gnu::noinline]] static void* serve_uncached(size_t size, CallerCode code) {
     void* p = serve(size, code);
     return p != nullptr ? p : replaced_next.malloc(size);
   }
-  [[gnu::noinline]] static void* serve_any(std::size_t size, const std::uintptr_t* slot) {
+  [[gnu::noinline]] static void* serve_any(size_t size, const uintptr_t* slot) {
     if (size <= max_object) return serve_uncached(size, choose(slot));
     void* p = allocate_large(size, slot).p;
     return p != nullptr ? p : replaced_next.malloc(size);
   }
 
-  [[gnu::noinline]] static void* make_uncached(std::size_t size, CallerCode code) {
+  [[gnu::noinline]] static void* make_uncached(size_t size, CallerCode code) {
     void* p = serve_uncached(size, code);
     return p != nullptr ? p : refused_new("_Znwm", size);
   }
-  [[gnu::noinline]] static void* make_any(std::size_t size, const std::uintptr_t* slot) {
+  [[gnu::noinline]] static void* make_any(size_t size, const uintptr_t* slot) {
     void* p = serve_any(size == 0 ? 1 : size, slot);
     return p != nullptr ? p : refused_new("_Znwm", size);
   }
 };
 
-CallerCode draw(const std::uintptr_t*) { return draw_pool(); }
+CallerCode draw(const uintptr_t*) { return draw_pool(); }
 
-CallerCode take_only_group(const std::uintptr_t*) {
+CallerCode take_only_group(const uintptr_t*) {
   return decided_code(0, false) | alignment_of_pools();
 }
 

@@ -12,7 +12,7 @@ namespace halo::runtime {
 //
 // Chooses a group, given a stack address at or just below the caller's return address. Null: no
 // policy is set.
-using GlobalPolicy = CallerCode (*)(const std::uintptr_t* slot);
+using GlobalPolicy = CallerCode (*)(const uintptr_t* slot);
 extern constinit GlobalPolicy global_policy;
 
 // Serves every object of at most `max_object` bytes from a random pool (random_pools.h). Called

@@ -21,27 +21,27 @@
 
 namespace halo::runtime {
 
-constinit std::uint32_t max_object = 0;
-constinit std::uint64_t fast_max = 0;
-constinit std::uint64_t fast_direct_max = 0;
+constinit uint32_t max_object = 0;
+constinit uint64_t fast_max = 0;
+constinit uint64_t fast_direct_max = 0;
 constinit bool clearing_whole_blocks = false;
 
 namespace {
 
-void* new_by_malloc(std::size_t size) {
+void* new_by_malloc(size_t size) {
   if (void* p = fallback.malloc(size == 0 ? 1 : size)) [[likely]]
     return p;
   return refused_new("_Znwm", size);
 }
 
-void* new_by_programs_malloc(std::size_t size) {
+void* new_by_programs_malloc(size_t size) {
   if (void* p = programs_allocator.malloc(size == 0 ? 1 : size)) [[likely]]
     return p;
   return refused_new("_Znwm", size);
 }
 
 // The first call, which decides between the two, unless a policy was set.
-void* first_new(std::size_t size) {
+void* first_new(size_t size) {
   resolve_next();
   const bool is_programs = programs_allocator.malloc != nullptr;
   NewFunction before = first_new, chosen = is_programs ? new_by_programs_malloc : new_by_malloc;
@@ -52,8 +52,8 @@ void* first_new(std::size_t size) {
 
 // The program's call into the runtime: the slot of its return address, and its rbp.
 struct CallSite {
-  const std::uintptr_t* slot;
-  std::uintptr_t rbp;
+  const uintptr_t* slot;
+  uintptr_t rbp;
 };
 
 inline Verdict verdict_for(CallSite site) {
@@ -68,13 +68,13 @@ inline Verdict verdict_for(CallSite site) {
 }
 
 // A block for `size` bytes of that group; nullptr: forward.
-inline void* allocate_for(Verdict verdict, std::size_t size) {
+inline void* allocate_for(Verdict verdict, size_t size) {
   // Alignments above malloc's own 16 bytes are left to the next allocator.
   if (verdict.group == plan::verdict_forward || verdict.alignment > 16) return nullptr;
   ThreadHeap* heaps = thread_heap();
   if (heaps == nullptr) return nullptr;
   const InsideHeap inside(heaps);
-  const std::uint32_t bytes = block_bytes(size, verdict.alignment == 16);
+  const uint32_t bytes = block_bytes(size, verdict.alignment == 16);
   GroupHeap* heap = heaps->heap_for(verdict.group, bytes);
   if (heap == nullptr) return track_alloc(heaps->allocate_stepping(verdict.group, bytes));
   void* p = heap->allocate(bytes);
@@ -93,20 +93,20 @@ inline void* allocate_for(Verdict verdict, std::size_t size) {
 }
 
 // A span for an object that is too large for its group's heap.
-[[gnu::noinline]] Span allocate_large(std::size_t size, CallSite site) {
+[[gnu::noinline]] Span allocate_large(size_t size, CallSite site) {
   if (!may_be_span(size)) return {};
   const Verdict verdict = verdict_for(site);
   return verdict.group == plan::verdict_forward ? Span{} : allocate_span(verdict.group, size);
 }
 
-inline void* allocate_grouped(std::size_t size, CallSite site) {
+inline void* allocate_grouped(size_t size, CallSite site) {
   if (size > max_object) [[unlikely]]
     return allocate_large(size, site).p;
   return allocate_for(verdict_for(site), size);
 }
 
 // calloc of a span, which needs no clearing if it was never used.
-[[gnu::noinline]] void* calloc_large(std::size_t size, CallSite site) {
+[[gnu::noinline]] void* calloc_large(size_t size, CallSite site) {
   return cleared(allocate_large(size, site), size);
 }
 
@@ -114,11 +114,9 @@ inline void* allocate_grouped(std::size_t size, CallSite site) {
 
 constinit NewFunction new_of_others = first_new;
 
-void* allocate_in(CallerCode code, std::size_t size) {
-  return allocate_for(verdict_of(code, 0), size);
-}
+void* allocate_in(CallerCode code, size_t size) { return allocate_for(verdict_of(code, 0), size); }
 
-Verdict verdict_of_request(const std::uintptr_t* slot, std::uintptr_t rbp) {
+Verdict verdict_of_request(const uintptr_t* slot, uintptr_t rbp) {
   if (global_policy != nullptr) return verdict_of(global_policy(slot), 0);
   const CallerCode code = find_caller(*slot);
   if (code == code_forward) return forward_verdict;
@@ -148,7 +146,7 @@ bool is_in_owned_page(const void* p) {
 
 bool is_block_in_use(const void* p) { return is_in_owned_page(p) && GroupHeap::may_be_in_use(p); }
 
-std::size_t usable_size_grouped(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
+size_t usable_size_grouped(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
 
 }  // namespace halo::runtime
 
@@ -156,40 +154,37 @@ using namespace halo::runtime;
 
 extern "C" {
 
-__attribute__((used)) void* halo_malloc_planned(std::size_t size, const std::uintptr_t* slot,
-                                                std::uintptr_t rbp) {
+__attribute__((used)) void* halo_malloc_planned(size_t size, const uintptr_t* slot, uintptr_t rbp) {
   if (void* p = allocate_grouped(size, {slot, rbp})) return p;
   return fallback.malloc(size);
 }
 
-__attribute__((used)) void* halo_new_planned(std::size_t size, const std::uintptr_t* slot,
-                                             std::uintptr_t rbp) {
+__attribute__((used)) void* halo_new_planned(size_t size, const uintptr_t* slot, uintptr_t rbp) {
   if (void* p = allocate_grouped(size, {slot, rbp})) return p;
   void* p = fallback.malloc(size == 0 ? 1 : size);
   return p != nullptr ? p : refused_new("_Znwm", size);
 }
 
-__attribute__((used)) void* halo_new_nothrow_planned(std::size_t size, const std::nothrow_t& tag,
-                                                     const std::uintptr_t* slot,
-                                                     std::uintptr_t rbp) {
+__attribute__((used)) void* halo_new_nothrow_planned(size_t size, const std::nothrow_t& tag,
+                                                     const uintptr_t* slot, uintptr_t rbp) {
   if (void* p = allocate_grouped(size, {slot, rbp})) [[likely]]
     return p;
   void* p = fallback.malloc(size == 0 ? 1 : size);
   return p != nullptr ? p : refused_new("_ZnwmRKSt9nothrow_t", size, &tag);
 }
 
-__attribute__((used)) void* halo_calloc_planned(std::size_t count, std::size_t size,
-                                                const std::uintptr_t* slot, std::uintptr_t rbp) {
-  const auto allocate = [&](std::size_t bytes) { return allocate_grouped(bytes, {slot, rbp}); };
-  std::size_t bytes;
+__attribute__((used)) void* halo_calloc_planned(size_t count, size_t size, const uintptr_t* slot,
+                                                uintptr_t rbp) {
+  const auto allocate = [&](size_t bytes) { return allocate_grouped(bytes, {slot, rbp}); };
+  size_t bytes;
   const bool large = !__builtin_mul_overflow(count, size, &bytes) && bytes > max_object;
   void* p = large ? calloc_large(bytes, {slot, rbp}) : calloc_in_group(count, size, allocate);
   return p != nullptr ? p : fallback.calloc(count, size);
 }
 
-__attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
-                                                 const std::uintptr_t* slot, std::uintptr_t rbp) {
-  const auto allocate = [&](std::size_t bytes) { return allocate_grouped(bytes, {slot, rbp}); };
+__attribute__((used)) void* halo_realloc_planned(void* p, size_t size, const uintptr_t* slot,
+                                                 uintptr_t rbp) {
+  const auto allocate = [&](size_t bytes) { return allocate_grouped(bytes, {slot, rbp}); };
   if (!arena.contains(p))
     return span_stays(p, size) ? p : realloc_into_group(next, p, size, allocate);
   if (size == 0) {
@@ -201,7 +196,7 @@ __attribute__((used)) void* halo_realloc_planned(void* p, std::size_t size,
     void* made = allocate(size);
     return made != nullptr ? made : next.malloc(size);
   }
-  const std::size_t old = usable_size_grouped(p);
+  const size_t old = usable_size_grouped(p);
   if (!is_block_in_use(p)) [[unlikely]] {
     // Freed already, or a block whose contents look like those of a freed one. It is lost then, but
     // not its contents.

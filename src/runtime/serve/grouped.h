@@ -14,21 +14,21 @@
 namespace halo::runtime {
 
 // In bytes; larger requests are forwarded. 0: no plan.
-HALO_HIDDEN extern constinit std::uint32_t max_object;
+HALO_HIDDEN extern constinit uint32_t max_object;
 // Maximum size of the fast paths: max_object, or 0 while everything is counted.
-HALO_HIDDEN extern constinit std::uint64_t fast_max;
+HALO_HIDDEN extern constinit uint64_t fast_max;
 // Likewise, but at most max_direct.
-HALO_HIDDEN extern constinit std::uint64_t fast_direct_max;
+HALO_HIDDEN extern constinit uint64_t fast_direct_max;
 
 // The slot of the return address of the enclosing function, into which this is inlined.
-[[gnu::always_inline]] inline const std::uintptr_t* own_slot() {
-  return static_cast<const std::uintptr_t*>(__builtin_dwarf_cfa()) - 1;
+[[gnu::always_inline]] inline const uintptr_t* own_slot() {
+  return static_cast<const uintptr_t*>(__builtin_dwarf_cfa()) - 1;
 }
 
 // The code of the state that the walk from the undecided state `now` reaches. The first steps are
 // unrolled: backward jumps would dominate their cost.
 template <int Ahead = 6>
-[[gnu::always_inline]] inline CallerCode decide_walk(const State* now, const std::uintptr_t* slot) {
+[[gnu::always_inline]] inline CallerCode decide_walk(const State* now, const uintptr_t* slot) {
   if constexpr (Ahead == 0) {
     return walk_fast(now, slot)->code;
   } else {
@@ -40,14 +40,14 @@ template <int Ahead = 6>
 
 // Whether a fast path for at most `MaxBytes` bytes may serve `size`. The subtraction turns 0 into
 // the largest value.
-template <std::size_t MaxBytes>
-bool is_fast_size(std::size_t size) {
+template <size_t MaxBytes>
+bool is_fast_size(size_t size) {
   return !checking_build && size - 1 < (MaxBytes <= max_direct ? fast_direct_max : fast_max);
 }
 
 // A block from the calling thread's cache or run, else nullptr; for 1 to `MaxBytes` bytes.
-template <std::size_t MaxBytes = plan::max_object_limit>
-[[gnu::always_inline]] inline void* cached_block(CallerCode code, std::size_t size) {
+template <size_t MaxBytes = plan::max_object_limit>
+[[gnu::always_inline]] inline void* cached_block(CallerCode code, size_t size) {
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) [[unlikely]]
     return nullptr;
@@ -62,8 +62,7 @@ template <std::size_t MaxBytes = plan::max_object_limit>
 
 // The code for an allocation of the caller with the word `word`, without a stack frame of our own.
 // If more than a walk by constant distances is needed, it returns a code that is not decided.
-[[gnu::always_inline]] inline CallerCode decide_fast(std::uint64_t word,
-                                                     const std::uintptr_t* slot) {
+[[gnu::always_inline]] inline CallerCode decide_fast(uint64_t word, const uintptr_t* slot) {
   if (word >> 16 != *slot) return code_unknown;
   const auto code = static_cast<CallerCode>(word);
   if (is_decided(code)) return code;
@@ -94,7 +93,7 @@ template <std::size_t MaxBytes = plan::max_object_limit>
 }
 
 // A block of a mixed-size page by fast bump allocation, if no block is cached; else nullptr.
-inline void* bump_block(CallerCode code, std::size_t size) {
+inline void* bump_block(CallerCode code, size_t size) {
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) return nullptr;
   BlockCache& cache = heaps->cache_of<plan::max_object_limit>(code, size);
@@ -107,10 +106,10 @@ inline void* bump_block(CallerCode code, std::size_t size) {
 
 // malloc or operator new for a fast-path size of 1 to MaxBytes bytes and a caller with that word.
 // `enter` is the general path; `cut` serves by bump allocation if no block is cached.
-template <std::size_t MaxBytes>
-[[gnu::always_inline]] inline void* serve_decided(std::size_t size, std::uint64_t word,
-                                                  void* (*enter)(std::size_t),
-                                                  void* (*bump)(std::size_t, CallerCode)) {
+template <size_t MaxBytes>
+[[gnu::always_inline]] inline void* serve_decided(size_t size, uint64_t word,
+                                                  void* (*enter)(size_t),
+                                                  void* (*bump)(size_t, CallerCode)) {
   const CallerCode code = decide_fast(word, own_slot());
   if (!is_decided(code)) [[unlikely]]
     return enter(size);
@@ -120,27 +119,27 @@ template <std::size_t MaxBytes>
 }
 
 // A block for at most `max_object` bytes of that code's group; nullptr: forward.
-void* allocate_in(CallerCode code, std::size_t size);
+void* allocate_in(CallerCode code, size_t size);
 
 // The verdict for a request by the call whose return address is at `slot` and whose caller's rbp is
 // `rbp`. Counts nothing.
-Verdict verdict_of_request(const std::uintptr_t* slot, std::uintptr_t rbp);
+Verdict verdict_of_request(const uintptr_t* slot, uintptr_t rbp);
 
 // Must be called only for addresses inside the arena.
 void free_grouped(void* p);
 // Whether `p` may be a block that the program owns.
 bool is_block_in_use(const void* p);
-std::size_t usable_size_grouped(const void* p);
+size_t usable_size_grouped(const void* p);
 
 // The size of a block of any heap, or of the next allocator's; 0 for null.
-inline std::size_t usable_size(const void* p) {
+inline size_t usable_size(const void* p) {
   if (arena.contains(p)) return usable_size_grouped(p);
   return next.usable_size != nullptr && p != nullptr ? next.usable_size(const_cast<void*>(p)) : 0;
 }
 
 // Frees `p` to the heap that served it, or to `other`, a function of the next allocator.
 [[gnu::always_inline]] inline void release_or(void* p, void (*const& other)(void*)) {
-  const std::uintptr_t page = arena.index_of(p);
+  const uintptr_t page = arena.index_of(p);
   if (page >= arena.page_limit()) return other(p);
   if (free_fast(arena.page_at(page), p)) [[likely]]
     return;
@@ -150,7 +149,7 @@ inline std::size_t usable_size(const void* p) {
 
 // operator new for callers that are not in the plan: malloc, or the global policy. Entered by a
 // jump.
-using NewFunction = void* (*)(std::size_t size);
+using NewFunction = void* (*)(size_t size);
 HALO_HIDDEN extern constinit NewFunction new_of_others;
 
 // The C++ library's function with that mangled name, or nullptr. The library may have been loaded
@@ -171,9 +170,9 @@ template <typename... Arguments>
 // Trampolines (entry.cc). The exported function of the same name enters them by a jump; they pass
 // on the slot of the program's return address and the caller's rbp.
 extern "C" {
-void* halo_enter_malloc(std::size_t size);
-void* halo_enter_new(std::size_t size);
-void* halo_enter_new_nothrow(std::size_t size, const void* tag);
-void* halo_enter_calloc(std::size_t count, std::size_t size);
-void* halo_enter_realloc(void* p, std::size_t size);
+void* halo_enter_malloc(size_t size);
+void* halo_enter_new(size_t size);
+void* halo_enter_new_nothrow(size_t size, const void* tag);
+void* halo_enter_calloc(size_t count, size_t size);
+void* halo_enter_realloc(void* p, size_t size);
 }

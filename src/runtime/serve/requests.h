@@ -17,9 +17,9 @@ HALO_HIDDEN extern constinit bool clearing_whole_blocks;
 
 // calloc by `allocate`, which returns a block of a group or nullptr; nullptr: forward.
 template <typename Allocate>
-[[gnu::always_inline]] inline void* calloc_in_group(std::size_t count, std::size_t size,
+[[gnu::always_inline]] inline void* calloc_in_group(size_t count, size_t size,
                                                     Allocate&& allocate) {
-  std::size_t bytes;
+  size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes) || bytes > max_object) return nullptr;
   void* p = allocate(bytes);
   if (p == nullptr) return nullptr;
@@ -27,13 +27,13 @@ template <typename Allocate>
 }
 
 // calloc of a span, which needs no clearing if it was never used.
-inline void* cleared(const Span& span, std::size_t size) {
+inline void* cleared(const Span& span, size_t size) {
   if (span.p == nullptr || span.is_zero) return span.p;
   return std::memset(span.p, 0, clearing_whole_blocks ? span_heap.usable_size(span.p) : size);
 }
 
 // Copies the smaller of `old_bytes` and `size` bytes into `moved`, and returns `moved`.
-inline void* copy_block(void* moved, std::size_t size, const void* p, std::size_t old_bytes) {
+inline void* copy_block(void* moved, size_t size, const void* p, size_t old_bytes) {
   return std::memcpy(moved, p, old_bytes < size ? old_bytes : size);
 }
 
@@ -41,9 +41,9 @@ inline void* copy_block(void* moved, std::size_t size, const void* p, std::size_
 // blocks of its new size and call site need no stronger alignment. `alignment` returns the call
 // site's.
 template <typename Alignment>
-[[gnu::always_inline]] inline bool stays_in_place(const void* p, std::size_t old_bytes,
-                                                  std::size_t size, Alignment&& alignment) {
-  const bool aligned = reinterpret_cast<std::uintptr_t>(p) % 16 == 0 ||
+[[gnu::always_inline]] inline bool stays_in_place(const void* p, size_t old_bytes, size_t size,
+                                                  Alignment&& alignment) {
+  const bool aligned = reinterpret_cast<uintptr_t>(p) % 16 == 0 ||
                        (block_bytes(size, false) % 16 != 0 && alignment() < 16);
   return size <= old_bytes && size * 2 >= old_bytes && aligned;
 }
@@ -52,7 +52,7 @@ template <typename Alignment>
 // came from can report how much there is to copy; else that allocator reallocates it.
 template <typename Allocate>
 [[gnu::always_inline]] inline void* realloc_into_group(const NextAllocator& from, void* p,
-                                                       std::size_t size, Allocate&& allocate) {
+                                                       size_t size, Allocate&& allocate) {
   if (p != nullptr && (from.usable_size == nullptr || size == 0)) return from.realloc(p, size);
   void* moved = allocate(size);
   if (moved == nullptr) return from.realloc(p, size);

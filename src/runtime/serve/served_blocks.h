@@ -19,20 +19,20 @@ inline bool is_served(const void* p) {
 
 // The functions below must be called only for those.
 
-inline bool is_aligned(const void* p, std::size_t alignment) {
-  return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
+inline bool is_aligned(const void* p, size_t alignment) {
+  return reinterpret_cast<uintptr_t>(p) % alignment == 0;
 }
 
 // Whether a reallocation to `size` bytes with that alignment, a power of two, leaves it where it
 // is.
-inline bool served_stays(const void* p, std::size_t size, std::size_t alignment) {
+inline bool served_stays(const void* p, size_t size, size_t alignment) {
   return is_aligned(p, alignment) &&
          stays_in_place(p, usable_size(p), size, [=] { return alignment; });
 }
 
 // Moves it to `moved`, which has `size` bytes, and returns that. If `moved` is null, the block
 // stays as it is.
-inline void* move_served(void* p, void* moved, std::size_t size) {
+inline void* move_served(void* p, void* moved, size_t size) {
   if (moved == nullptr) return nullptr;
   copy_block(moved, size, p, usable_size(p));
   release(p);

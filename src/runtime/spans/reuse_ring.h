@@ -13,21 +13,21 @@ namespace halo::runtime {
 // be filled before they are used. Not safe for threads.
 class ReuseRing {
  public:
-  static constexpr std::size_t max_runs = 512;
-  static constexpr std::size_t nowhere = SIZE_MAX;
-  enum class Kind : std::uint8_t { free, used, empty };
+  static constexpr size_t max_runs = 512;
+  static constexpr size_t nowhere = SIZE_MAX;
+  enum class Kind : uint8_t { free, used, empty };
 
   // All pages are of that kind: free or empty.
-  void reset(std::size_t pages, Kind kind = Kind::free) {
+  void reset(size_t pages, Kind kind = Kind::free) {
     count_ = 1;
-    runs_[0] = {0, static_cast<std::uint32_t>(pages), 0, kind};
+    runs_[0] = {0, static_cast<uint32_t>(pages), 0, kind};
     clock_ = 0;
   }
 
   // The first page of the most recently freed run that has `pages` pages; `nowhere` if none has.
-  std::size_t allocate(std::size_t pages) {
-    std::size_t best = nowhere;
-    for (std::size_t at = 0; at < count_; ++at)
+  size_t allocate(size_t pages) {
+    size_t best = nowhere;
+    for (size_t at = 0; at < count_; ++at)
       if (runs_[at].kind == Kind::free && runs_[at].pages >= pages &&
           (best == nowhere || runs_[at].freed > runs_[best].freed))
         best = at;
@@ -36,65 +36,65 @@ class ReuseRing {
 
   // The first page of the first empty run that has `pages` pages, which are used from now on;
   // `nowhere` if none has. `free` or `drain` must follow.
-  std::size_t take_empty(std::size_t pages) {
-    for (std::size_t at = 0; at < count_; ++at)
+  size_t take_empty(size_t pages) {
+    for (size_t at = 0; at < count_; ++at)
       if (runs_[at].kind == Kind::empty && runs_[at].pages >= pages) return use(at, pages);
     return nowhere;
   }
 
   // The pages of the used run at `first`; 0 if there is none.
-  std::size_t pages_at(std::size_t first) const {
-    const std::size_t at = find(first);
+  size_t pages_at(size_t first) const {
+    const size_t at = find(first);
     return at == nowhere ? 0 : runs_[at].pages;
   }
 
   // Frees the used run at `first`, and joins it with free neighbours. Returns false if there is
   // none.
-  bool free(std::size_t first) { return release(first, Kind::free); }
+  bool free(size_t first) { return release(first, Kind::free); }
   // Likewise; it has no memory any more.
-  bool drain(std::size_t first) { return release(first, Kind::empty); }
+  bool drain(size_t first) { return release(first, Kind::empty); }
 
   // The used run at `first` keeps its first `pages` pages, of more; the others are empty. Returns
   // false if there is no such run, or no room in the table.
-  bool drain_behind(std::size_t first, std::size_t pages) {
-    const std::size_t at = find(first);
+  bool drain_behind(size_t first, size_t pages) {
+    const size_t at = find(first);
     if (at == nowhere || count_ == max_runs || runs_[at].pages <= pages) return false;
-    insert(at + 1, {runs_[at].first + static_cast<std::uint32_t>(pages),
-                    runs_[at].pages - static_cast<std::uint32_t>(pages), 0, Kind::empty});
-    runs_[at].pages = static_cast<std::uint32_t>(pages);
+    insert(at + 1, {runs_[at].first + static_cast<uint32_t>(pages),
+                    runs_[at].pages - static_cast<uint32_t>(pages), 0, Kind::empty});
+    runs_[at].pages = static_cast<uint32_t>(pages);
     if (at + 2 < count_ && runs_[at + 2].kind == Kind::empty) join(at + 1);
     return true;
   }
 
-  std::size_t free_pages() const {
-    std::size_t pages = 0;
-    for (std::size_t at = 0; at < count_; ++at)
+  size_t free_pages() const {
+    size_t pages = 0;
+    for (size_t at = 0; at < count_; ++at)
       if (runs_[at].kind == Kind::free) pages += runs_[at].pages;
     return pages;
   }
 
  private:
   struct Run {
-    std::uint32_t first, pages;
-    std::uint64_t freed;  // the time; 0: never
+    uint32_t first, pages;
+    uint64_t freed;  // the time; 0: never
     Kind kind;
   };
 
   // The first `pages` pages of a run that is not used.
-  std::size_t use(std::size_t at, std::size_t pages) {
+  size_t use(size_t at, size_t pages) {
     if (runs_[at].pages > pages) {
       if (count_ == max_runs) return nowhere;
-      insert(at + 1, {runs_[at].first + static_cast<std::uint32_t>(pages),
-                      runs_[at].pages - static_cast<std::uint32_t>(pages), runs_[at].freed,
-                      runs_[at].kind});
-      runs_[at].pages = static_cast<std::uint32_t>(pages);
+      insert(at + 1,
+             {runs_[at].first + static_cast<uint32_t>(pages),
+              runs_[at].pages - static_cast<uint32_t>(pages), runs_[at].freed, runs_[at].kind});
+      runs_[at].pages = static_cast<uint32_t>(pages);
     }
     runs_[at].kind = Kind::used;
     return runs_[at].first;
   }
 
-  bool release(std::size_t first, Kind to) {
-    const std::size_t at = find(first);
+  bool release(size_t first, Kind to) {
+    const size_t at = find(first);
     if (at == nowhere) return false;
     runs_[at].kind = to;
     runs_[at].freed = ++clock_;
@@ -103,28 +103,28 @@ class ReuseRing {
     return true;
   }
 
-  std::size_t find(std::size_t first) const {
-    for (std::size_t at = 0; at < count_; ++at)
+  size_t find(size_t first) const {
+    for (size_t at = 0; at < count_; ++at)
       if (runs_[at].first == first && runs_[at].kind == Kind::used) return at;
     return nowhere;
   }
 
-  void insert(std::size_t at, Run run) {
-    for (std::size_t to = count_++; to > at; --to) runs_[to] = runs_[to - 1];
+  void insert(size_t at, Run run) {
+    for (size_t to = count_++; to > at; --to) runs_[to] = runs_[to - 1];
     runs_[at] = run;
   }
 
   // With the run behind it.
-  void join(std::size_t at) {
+  void join(size_t at) {
     runs_[at].pages += runs_[at + 1].pages;
     if (runs_[at + 1].freed > runs_[at].freed) runs_[at].freed = runs_[at + 1].freed;
-    for (std::size_t to = at + 1; to + 1 < count_; ++to) runs_[to] = runs_[to + 1];
+    for (size_t to = at + 1; to + 1 < count_; ++to) runs_[to] = runs_[to + 1];
     --count_;
   }
 
   std::array<Run, max_runs> runs_{};
-  std::size_t count_ = 0;
-  std::uint64_t clock_ = 0;
+  size_t count_ = 0;
+  uint64_t clock_ = 0;
 };
 
 }  // namespace halo::runtime

@@ -10,30 +10,28 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::size_t line = 64;
-constexpr std::size_t lines_of_page = system_page / line;
-constexpr std::size_t min_kept = std::size_t{16} << 20;  // bytes of free units in memory
-constexpr std::size_t kept_share = 8;                    // likewise, of those in use
-constexpr std::size_t purged_at_once = 32;               // units
-constexpr std::size_t min_growth = std::size_t{4} << 20;
+constexpr size_t line = 64;
+constexpr size_t lines_of_page = system_page / line;
+constexpr size_t min_kept = size_t{16} << 20;  // bytes of free units in memory
+constexpr size_t kept_share = 8;               // likewise, of those in use
+constexpr size_t purged_at_once = 32;          // units
+constexpr size_t min_growth = size_t{4} << 20;
 // The arena and Tidy's memory are where the first attempts lead, and need room to grow.
 constexpr unsigned first_attempt = 3;
 constexpr unsigned last_attempt = 6;
 
-constexpr std::size_t round_up(std::size_t bytes, std::size_t to) {
-  return (bytes + to - 1) / to * to;
-}
+constexpr size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 // Zeroes, of which only touched pages take memory; nullptr if there is no room.
 template <typename T>
-T* map_table(std::size_t count) {
+T* map_table(size_t count) {
   void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? nullptr : static_cast<T*>(p);
 }
 
 // Returns the memory to the kernel. False if it stays, as locked memory does.
-bool discard(std::uintptr_t begin, std::size_t bytes) {
+bool discard(uintptr_t begin, size_t bytes) {
   return madvise(reinterpret_cast<void*>(begin), bytes, MADV_DONTNEED) == 0;
 }
 
@@ -54,15 +52,15 @@ class Locked {
 
 }  // namespace
 
-bool SpanHeap::reserve(std::size_t bytes) {
-  const std::size_t units = bytes / span_unit;
+bool SpanHeap::reserve(size_t bytes) {
+  const size_t units = bytes / span_unit;
   entries_ = map_table<Entry>(units);
-  states_ = map_table<std::uint32_t>(units);
+  states_ = map_table<uint32_t>(units);
   rings_ = map_table<Ring>(max_rings);
   if (entries_ == nullptr || states_ == nullptr || rings_ == nullptr || !units_.reserve(units))
     return false;
   for (unsigned attempt = first_attempt; attempt <= last_attempt; ++attempt) {
-    const std::uintptr_t at = ranges::find_room(bytes, attempt);
+    const uintptr_t at = ranges::find_room(bytes, attempt);
     if (at == 0) break;
     memory_.set(at, 0, PROT_READ | PROT_WRITE);
     if (!memory_.grow(span_unit)) continue;
@@ -72,24 +70,24 @@ bool SpanHeap::reserve(std::size_t bytes) {
   // The address space is not the usual one: anywhere, as a whole.
   void* p = map_table<char>(bytes);
   if (p == nullptr) return false;
-  memory_.set(reinterpret_cast<std::uintptr_t>(p), bytes, PROT_READ | PROT_WRITE);
+  memory_.set(reinterpret_cast<uintptr_t>(p), bytes, PROT_READ | PROT_WRITE);
   set_size(bytes, bytes);
   return true;
 }
 
-void SpanHeap::set_size(std::size_t maximum, std::size_t mapped) {
+void SpanHeap::set_size(size_t maximum, size_t mapped) {
   max_ = maximum;
   __atomic_store_n(&mapped_, mapped, __ATOMIC_RELEASE);
 }
 
 // The first of `units` free units, marked as used; UnitMap::nowhere if there is no room.
-std::size_t SpanHeap::take_units(std::size_t units, bool& is_zero) {
-  const std::size_t unit = units_.find(units);
+size_t SpanHeap::take_units(size_t units, bool& is_zero) {
+  const size_t unit = units_.find(units);
   if (unit == UnitMap::nowhere) return unit;
-  const std::size_t end = (unit + units) * span_unit;
+  const size_t end = (unit + units) * span_unit;
   if (end > mapped_) {
     // Fewer, larger steps; if they do not fit, as little as possible.
-    const std::size_t wanted = std::min(max_, end + std::clamp(end / 8, min_growth, max_span));
+    const size_t wanted = std::min(max_, end + std::clamp(end / 8, min_growth, max_span));
     if (memory_.grow(wanted))
       __atomic_store_n(&mapped_, wanted, __ATOMIC_RELEASE);
     else if (memory_.grow(end))
@@ -101,45 +99,45 @@ std::size_t SpanHeap::take_units(std::size_t units, bool& is_zero) {
   is_zero = unit >= high_;
   high_ = std::max(high_, unit + units);
   used_ += units * span_unit;
-  for (std::size_t at = unit; at < unit + units; ++at) {
+  for (size_t at = unit; at < unit + units; ++at) {
     if (entries_[at].start == Entry::kept) kept_ -= span_unit;
     entries_[at].start = 0;
   }
   return unit;
 }
 
-Span SpanHeap::allocate(std::size_t bytes) {
+Span SpanHeap::allocate(size_t bytes) {
   const KeepErrno keep;
   const Locked locked(lock_);
   if (!locked) return {};
   free_deferred();
   // Not all at the same line of a page, which would be one cache set.
-  const std::size_t start = starts_++ * 5 % lines_of_page * line;
-  const std::size_t units = round_up(bytes + start, span_unit) / span_unit;
+  const size_t start = starts_++ * 5 % lines_of_page * line;
+  const size_t units = round_up(bytes + start, span_unit) / span_unit;
   bool is_zero = false;
-  const std::size_t unit = bytes > max_span ? UnitMap::nowhere : take_units(units, is_zero);
+  const size_t unit = bytes > max_span ? UnitMap::nowhere : take_units(units, is_zero);
   if (unit == UnitMap::nowhere) {
     ++counts_.refusals;
     return {};
   }
-  entries_[unit] = {static_cast<std::uint32_t>(units), static_cast<std::uint16_t>(start), 0};
+  entries_[unit] = {static_cast<uint32_t>(units), static_cast<uint16_t>(start), 0};
   count(units * span_unit);
   return {reinterpret_cast<void*>(memory_.begin() + unit * span_unit + start), is_zero};
 }
 
-void SpanHeap::count(std::size_t bytes) {
+void SpanHeap::count(size_t bytes) {
   ++counts_.allocations;
   counts_.live += bytes;
   counts_.peak_live = std::max(counts_.peak_live, counts_.live);
 }
 
-bool SpanHeap::make_ring(Ring& ring, std::uint32_t number, std::size_t bytes) {
-  const std::size_t units = round_up(bytes, span_unit) / span_unit;
+bool SpanHeap::make_ring(Ring& ring, uint32_t number, size_t bytes) {
+  const size_t units = round_up(bytes, span_unit) / span_unit;
   bool is_zero = false;
-  const std::size_t unit = take_units(units, is_zero);
+  const size_t unit = take_units(units, is_zero);
   if (unit == UnitMap::nowhere) return false;
-  for (std::size_t at = unit; at < unit + units; ++at)
-    entries_[at] = {0, 0, static_cast<std::uint16_t>(number + 1)};
+  for (size_t at = unit; at < unit + units; ++at)
+    entries_[at] = {0, 0, static_cast<uint16_t>(number + 1)};
   ring.begin = memory_.begin() + unit * span_unit;
   ring.bytes = units * span_unit;
   const bool coloured = has_coloured_rings();
@@ -149,11 +147,9 @@ bool SpanHeap::make_ring(Ring& ring, std::uint32_t number, std::size_t bytes) {
   return true;
 }
 
-void SpanHeap::colour_rings(std::size_t ring_bytes, std::size_t kept) {
-  coloured_ = {ring_bytes, kept};
-}
+void SpanHeap::colour_rings(size_t ring_bytes, size_t kept) { coloured_ = {ring_bytes, kept}; }
 
-SpanHeap::Part SpanHeap::coloured_ring(std::uint32_t number) {
+SpanHeap::Part SpanHeap::coloured_ring(uint32_t number) {
   const Locked locked(lock_);
   if (!locked) return {};
   Ring& ring = rings_[number];
@@ -161,24 +157,24 @@ SpanHeap::Part SpanHeap::coloured_ring(std::uint32_t number) {
   return {ring.begin, ring.bytes};
 }
 
-SpanHeap::Part SpanHeap::take_empty(std::uint32_t number, std::size_t most) {
+SpanHeap::Part SpanHeap::take_empty(uint32_t number, size_t most) {
   const Locked locked(lock_);
   if (!locked) return {};
   Ring& ring = rings_[number];
-  const std::size_t pages = std::min(ring.wanted_pages, most / system_page);
+  const size_t pages = std::min(ring.wanted_pages, most / system_page);
   if (pages == 0) return {};
   ring.wanted_pages = 0;
-  const std::size_t first = ring.runs.take_empty(pages);
+  const size_t first = ring.runs.take_empty(pages);
   if (first == ReuseRing::nowhere) return {};
   return {ring.begin + first * system_page, pages * system_page};
 }
 
-bool SpanHeap::supply(std::uint32_t number, std::uintptr_t begin, std::size_t bytes) {
+bool SpanHeap::supply(uint32_t number, uintptr_t begin, size_t bytes) {
   const Locked locked(lock_);
   if (!locked) return false;
   Ring& ring = rings_[number];
-  const std::size_t first = (begin - ring.begin) / system_page;
-  const std::size_t taken = ring.runs.pages_at(first) * system_page;
+  const size_t first = (begin - ring.begin) / system_page;
+  const size_t taken = ring.runs.pages_at(first) * system_page;
   const bool partly = bytes < taken;
   if (partly) madvise(reinterpret_cast<void*>(begin + bytes), taken - bytes, MADV_DONTNEED);
   if (bytes == 0 || (partly && !ring.runs.drain_behind(first, bytes / system_page))) {
@@ -190,7 +186,7 @@ bool SpanHeap::supply(std::uint32_t number, std::uintptr_t begin, std::size_t by
   return true;
 }
 
-Span SpanHeap::allocate_confined(std::uint32_t number, std::size_t ring_bytes, std::size_t bytes) {
+Span SpanHeap::allocate_confined(uint32_t number, size_t ring_bytes, size_t bytes) {
   const KeepErrno keep;
   const Locked locked(lock_);
   if (!locked) return {};
@@ -201,8 +197,8 @@ Span SpanHeap::allocate_confined(std::uint32_t number, std::size_t ring_bytes, s
     ++counts_.unfit;
     return {};
   }
-  const std::size_t pages = round_up(bytes, system_page) / system_page;
-  const std::size_t page = ring.runs.allocate(pages);
+  const size_t pages = round_up(bytes, system_page) / system_page;
+  const size_t page = ring.runs.allocate(pages);
   if (page == ReuseRing::nowhere) {
     ring.wanted_pages = std::min(ring.wanted_pages + pages, ring.bytes / system_page);
     ++counts_.unfit;
@@ -212,8 +208,8 @@ Span SpanHeap::allocate_confined(std::uint32_t number, std::size_t ring_bytes, s
   count(pages * system_page);
   auto* p = reinterpret_cast<void*>(ring.begin + page * system_page);
   Entry& entry = entry_of(p);
-  entry.size = static_cast<std::uint32_t>(pages);
-  entry.start = static_cast<std::uint16_t>(offset_of(p) % span_unit);
+  entry.size = static_cast<uint32_t>(pages);
+  entry.start = static_cast<uint16_t>(offset_of(p) % span_unit);
   return {p, false};
 }
 
@@ -234,14 +230,14 @@ void SpanHeap::free_locked(void* p) {
     free_units(offset_of(p) / span_unit, entry.size);
   } else {
     Ring& ring = rings_[entry.ring - 1];
-    const std::size_t page = (reinterpret_cast<std::uintptr_t>(p) - ring.begin) / system_page;
+    const size_t page = (reinterpret_cast<uintptr_t>(p) - ring.begin) / system_page;
     free_confined(ring, page, entry.bytes());
   }
   entry.size = 0;
 }
 
 // A ring that is not coloured keeps its memory.
-void SpanHeap::free_confined(Ring& ring, std::size_t page, std::size_t bytes) {
+void SpanHeap::free_confined(Ring& ring, size_t page, size_t bytes) {
   if (!has_coloured_rings() || ring.runs.free_pages() * system_page + bytes <= coloured_.kept) {
     ring.runs.free(page);
     return;
@@ -250,15 +246,15 @@ void SpanHeap::free_confined(Ring& ring, std::size_t page, std::size_t bytes) {
   madvise(reinterpret_cast<void*>(ring.begin + page * system_page), bytes, MADV_DONTNEED);
 }
 
-void SpanHeap::free_units(std::size_t unit, std::size_t units) {
-  const std::size_t bytes = units * span_unit;
+void SpanHeap::free_units(size_t unit, size_t units) {
+  const size_t bytes = units * span_unit;
   units_.release(unit, units);
   used_ -= bytes;
   const bool keeps = kept_ + bytes <= std::max(min_kept, used_ / kept_share) ||
                      !discard(memory_.begin() + unit * span_unit, bytes);
   kept_ += keeps ? bytes : 0;
-  for (std::size_t at = unit; at < unit + units; ++at)
-    entries_[at] = {0, keeps ? Entry::kept : std::uint16_t{0}, 0};
+  for (size_t at = unit; at < unit + units; ++at)
+    entries_[at] = {0, keeps ? Entry::kept : uint16_t{0}, 0};
 }
 
 // If the table is full, the span is lost.
@@ -278,7 +274,7 @@ void SpanHeap::free_deferred() {
     if (void* p = slot.exchange(nullptr, std::memory_order_acquire)) free_locked(p);
 }
 
-std::size_t SpanHeap::usable_size(const void* p) const {
+size_t SpanHeap::usable_size(const void* p) const {
   const Entry& entry = entry_of(p);
   if (entry.size == 0 || offset_of(p) % span_unit != entry.start) return 0;
   return entry.ring == 0 ? entry.bytes() - entry.start : entry.bytes();
@@ -293,7 +289,7 @@ SpanBytes SpanHeap::bytes() const {
   if (deferred_.load(std::memory_order_relaxed) == 0) return sum;
   for (const std::atomic<void*>& slot : freed_later_) {
     const void* p = slot.load(std::memory_order_relaxed);
-    const std::size_t size = p == nullptr ? 0 : entry_of(p).bytes();
+    const size_t size = p == nullptr ? 0 : entry_of(p).bytes();
     if (size == 0 || size > sum.live) continue;
     sum.live -= size;
     --sum.spans;
@@ -301,10 +297,10 @@ SpanBytes SpanHeap::bytes() const {
   return sum;
 }
 
-std::size_t SpanHeap::purge() {
+size_t SpanHeap::purge() {
   const KeepErrno keep;
-  std::size_t purged = 0;
-  for (std::size_t unit = 0; unit != UnitMap::nowhere;) {
+  size_t purged = 0;
+  for (size_t unit = 0; unit != UnitMap::nowhere;) {
     // Not held in between, so that other threads wait for one part at most.
     const Locked locked(lock_);
     if (!locked) return purged;
@@ -316,18 +312,18 @@ std::size_t SpanHeap::purge() {
 
 // Purges the first run of kept units from that one on, or the first units of it. Returns the unit
 // behind it, or UnitMap::nowhere if there is none.
-std::size_t SpanHeap::purge_part(std::size_t unit, std::size_t& purged) {
-  const auto is_kept = [&](std::size_t at) {
+size_t SpanHeap::purge_part(size_t unit, size_t& purged) {
+  const auto is_kept = [&](size_t at) {
     return at < high_ && entries_[at].size == 0 && entries_[at].start == Entry::kept;
   };
   if (kept_ == 0) return UnitMap::nowhere;
   while (unit < high_ && !is_kept(unit)) ++unit;
   if (unit >= high_) return UnitMap::nowhere;
-  const std::size_t begin = unit;
+  const size_t begin = unit;
   while (unit - begin < purged_at_once && is_kept(unit)) ++unit;
-  const std::size_t bytes = (unit - begin) * span_unit;
+  const size_t bytes = (unit - begin) * span_unit;
   if (!discard(memory_.begin() + begin * span_unit, bytes)) return unit;
-  for (std::size_t at = begin; at < unit; ++at) entries_[at].start = 0;
+  for (size_t at = begin; at < unit; ++at) entries_[at].start = 0;
   kept_ -= bytes;
   purged += bytes;
   return unit;

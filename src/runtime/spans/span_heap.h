@@ -20,8 +20,8 @@
 
 namespace halo::runtime {
 
-inline constexpr std::size_t span_unit = std::size_t{64} << 10;
-inline constexpr std::size_t max_span = std::size_t{1} << 30;
+inline constexpr size_t span_unit = size_t{64} << 10;
+inline constexpr size_t max_span = size_t{1} << 30;
 
 // What the memory of an allocated span is like.
 struct Span {
@@ -30,23 +30,23 @@ struct Span {
 };
 
 struct SpanCounts {
-  std::uint64_t allocations, refusals, live, peak_live;  // live: bytes
-  std::uint64_t confined, unfit;  // allocations in a ring, and those for which there was no room
-  std::uint64_t freed;
+  uint64_t allocations, refusals, live, peak_live;  // live: bytes
+  uint64_t confined, unfit;  // allocations in a ring, and those for which there was no room
+  uint64_t freed;
 };
 
 // Bytes, and spans in use.
 struct SpanBytes {
-  std::uint64_t spans, live, used, kept, mapped;  // used: of units in use, the rings' included
+  uint64_t spans, live, used, kept, mapped;  // used: of units in use, the rings' included
 };
 
 class SpanHeap {
  public:
-  static constexpr std::size_t max_rings = 64;
+  static constexpr size_t max_rings = 64;
 
   // Finds addresses for up to `bytes` bytes, a multiple of span_unit. Called once. Returns false if
   // there is no room.
-  bool reserve(std::size_t bytes);
+  bool reserve(size_t bytes);
 
   // True for addresses inside the range.
   bool contains(const void* p) const {
@@ -54,107 +54,107 @@ class SpanHeap {
   }
 
   // A span of `bytes` bytes, more than span_unit and up to max_span, at a multiple of 64.
-  Span allocate(std::size_t bytes);
+  Span allocate(size_t bytes);
 
   // Likewise in that ring, which is made of `ring_bytes` bytes at its first use. Refused if the
   // ring has no room.
-  Span allocate_confined(std::uint32_t ring, std::size_t ring_bytes, std::size_t bytes);
+  Span allocate_confined(uint32_t ring, size_t ring_bytes, size_t bytes);
 
   // From now on rings are made of `ring_bytes` bytes without memory, which the watch fills. Of free
   // memory, each keeps `kept` bytes. Called before the first allocation.
-  void colour_rings(std::size_t ring_bytes, std::size_t kept);
+  void colour_rings(size_t ring_bytes, size_t kept);
   bool has_coloured_rings() const { return coloured_.ring_bytes != 0; }
 
   // A part of a ring.
   struct Part {
-    std::uintptr_t begin;
-    std::size_t bytes;  // 0: nothing
+    uintptr_t begin;
+    size_t bytes;  // 0: nothing
   };
   // The ring, which is made if it does not exist. Nothing if there is no room, or if the lock is
   // not free.
-  Part coloured_ring(std::uint32_t ring);
+  Part coloured_ring(uint32_t ring);
   // A part to fill, as allocations did not fit, of at most `most` bytes.
-  Part take_empty(std::uint32_t ring, std::size_t most);
+  Part take_empty(uint32_t ring, size_t most);
   // The first `bytes` bytes of that part are filled; the rest has no memory, or is discarded.
   // Returns false if the lock is not free.
-  bool supply(std::uint32_t ring, std::uintptr_t begin, std::size_t bytes);
+  bool supply(uint32_t ring, uintptr_t begin, size_t bytes);
 
   // `p` must be inside the range. Other pointers than those of spans in use are ignored.
   void free(void* p);
   // 0 if `p` is not a span.
-  std::size_t usable_size(const void* p) const;
+  size_t usable_size(const void* p) const;
 
   // The word of the span at `p` that belongs to the watch (span_watcher.h).
-  std::uint32_t* watch_state_of(const void* p) const { return &states_[offset_of(p) / span_unit]; }
+  uint32_t* watch_state_of(const void* p) const { return &states_[offset_of(p) / span_unit]; }
 
   // The range, as far as it is mapped.
-  std::uintptr_t begin() const { return memory_.begin(); }
-  std::size_t mapped() const { return __atomic_load_n(&mapped_, __ATOMIC_RELAXED); }
+  uintptr_t begin() const { return memory_.begin(); }
+  size_t mapped() const { return __atomic_load_n(&mapped_, __ATOMIC_RELAXED); }
 
   SpanCounts counts() const;
   // Without spans that wait to be freed. Any thread, without the lock: the numbers may be of
   // slightly different times.
   SpanBytes bytes() const;
   // Bytes of free units whose memory was not purged: up to an eighth of those in use, or 16 MiB.
-  std::size_t kept() const { return kept_; }
+  size_t kept() const { return kept_; }
   // Purges them, part by part. Returns the bytes that were purged; stops if the lock is held for
   // too long.
-  std::size_t purge();
+  size_t purge();
 
  private:
   // Of the unit in which a span starts. A span is larger than a unit, so two never start in one.
   struct Entry {
-    std::uint32_t size;   // in units, in a ring in system pages; 0: no span starts here
-    std::uint16_t start;  // of the span in its first unit, in bytes; of a free unit: `kept`
-    std::uint16_t ring;   // 1 + the ring that the unit belongs to, or 0
+    uint32_t size;   // in units, in a ring in system pages; 0: no span starts here
+    uint16_t start;  // of the span in its first unit, in bytes; of a free unit: `kept`
+    uint16_t ring;   // 1 + the ring that the unit belongs to, or 0
 
-    static constexpr std::uint16_t kept = 1;  // its memory was not purged
+    static constexpr uint16_t kept = 1;  // its memory was not purged
 
-    std::size_t bytes() const { return size * (ring == 0 ? span_unit : system_page); }
+    size_t bytes() const { return size * (ring == 0 ? span_unit : system_page); }
   };
   static_assert(sizeof(Entry) == 8);
 
   struct Ring {
-    std::uintptr_t begin;
-    std::size_t bytes;         // 0: not made yet
-    std::size_t wanted_pages;  // by allocations that did not fit, if it is coloured
+    uintptr_t begin;
+    size_t bytes;         // 0: not made yet
+    size_t wanted_pages;  // by allocations that did not fit, if it is coloured
     ReuseRing runs;
   };
 
-  std::uintptr_t offset_of(const void* p) const {
-    return reinterpret_cast<std::uintptr_t>(p) - memory_.begin();
+  uintptr_t offset_of(const void* p) const {
+    return reinterpret_cast<uintptr_t>(p) - memory_.begin();
   }
   Entry& entry_of(const void* p) const { return entries_[offset_of(p) / span_unit]; }
-  void set_size(std::size_t maximum, std::size_t mapped);
-  std::size_t take_units(std::size_t units, bool& is_zero);
-  bool make_ring(Ring& ring, std::uint32_t number, std::size_t bytes);
+  void set_size(size_t maximum, size_t mapped);
+  size_t take_units(size_t units, bool& is_zero);
+  bool make_ring(Ring& ring, uint32_t number, size_t bytes);
   void free_locked(void* p);
-  void free_confined(Ring& ring, std::size_t page, std::size_t bytes);
-  void free_units(std::size_t unit, std::size_t units);
-  std::size_t purge_part(std::size_t unit, std::size_t& purged);
+  void free_confined(Ring& ring, size_t page, size_t bytes);
+  void free_units(size_t unit, size_t units);
+  size_t purge_part(size_t unit, size_t& purged);
   void free_later(void* p);
   void free_deferred();
-  void count(std::size_t bytes);
+  void count(size_t bytes);
 
   ranges::GrowingRange memory_;
-  std::size_t max_ = 0;
-  std::size_t mapped_ = 0;
-  std::size_t high_ = 0;  // units that were ever used
+  size_t max_ = 0;
+  size_t mapped_ = 0;
+  size_t high_ = 0;  // units that were ever used
   Entry* entries_ = nullptr;
-  std::uint32_t* states_ = nullptr;
+  uint32_t* states_ = nullptr;
   UnitMap units_;
   BoundedLock lock_;
   Ring* rings_ = nullptr;  // max_rings of them
-  std::size_t used_ = 0;   // bytes of units in use
-  std::size_t kept_ = 0;   // bytes of free units that may be resident
-  std::uint64_t starts_ = 0;
+  size_t used_ = 0;        // bytes of units in use
+  size_t kept_ = 0;        // bytes of free units that may be resident
+  uint64_t starts_ = 0;
   SpanCounts counts_{};
   struct {
-    std::size_t ring_bytes = 0;  // 0: rings are not coloured
-    std::size_t kept = 0;
+    size_t ring_bytes = 0;  // 0: rings are not coloured
+    size_t kept = 0;
   } coloured_;
   std::array<std::atomic<void*>, 256> freed_later_{};
-  std::atomic<std::uint32_t> deferred_{0};
+  std::atomic<uint32_t> deferred_{0};
 };
 
 }  // namespace halo::runtime

@@ -21,14 +21,14 @@ constinit bool has_spans = false;
 
 namespace {
 
-constexpr std::size_t max_range = std::size_t{64} << 30;
-constexpr std::size_t min_range = std::size_t{1} << 30;
-constexpr std::size_t coloured_ring_bytes = std::size_t{256} << 20;
+constexpr size_t max_range = size_t{64} << 30;
+constexpr size_t min_range = size_t{1} << 30;
+constexpr size_t coloured_ring_bytes = size_t{256} << 20;
 
 // How a group's objects are placed.
 class GroupSpans {
  public:
-  void set(const plan::Group& group, std::uint32_t ring) {
+  void set(const plan::Group& group, uint32_t ring) {
     ring_ = ring;
     ring_bytes_ = group.starts & ~plan::ring_density;
     const bool confined = (group.flags & plan::group_confined) != 0;
@@ -37,14 +37,14 @@ class GroupSpans {
   }
 
   // The number of its ring; only if it has one.
-  std::uint32_t ring() const { return ring_; }
+  uint32_t ring() const { return ring_; }
   bool has_ring() const { return has_spans_ && ring_bytes_ != 0; }
 
   void confine(bool confined) {
     if (ring_bytes_ != 0) confined_.store(confined, std::memory_order_relaxed);
   }
 
-  Span allocate(std::size_t bytes) {
+  Span allocate(size_t bytes) {
     if (!has_spans_) return {};
     if (!confined_.load(std::memory_order_relaxed)) return span_heap.allocate(bytes);
     const Span span = span_heap.allocate_confined(ring_, ring_bytes_, bytes);
@@ -59,29 +59,29 @@ class GroupSpans {
  private:
   // The ring had no room. A group with many such objects is not confined any more.
   void give_up() {
-    const std::uint32_t unfit = unfit_.fetch_add(1, std::memory_order_relaxed) + 1;
-    const std::uint32_t fits = fits_.load(std::memory_order_relaxed);
-    if (unfit >= max_unfit && unfit * std::uint64_t{unfit_share} > fits)
+    const uint32_t unfit = unfit_.fetch_add(1, std::memory_order_relaxed) + 1;
+    const uint32_t fits = fits_.load(std::memory_order_relaxed);
+    if (unfit >= max_unfit && unfit * uint64_t{unfit_share} > fits)
       confined_.store(false, std::memory_order_relaxed);
   }
 
-  static constexpr std::uint32_t max_unfit = 3;
-  static constexpr std::uint32_t unfit_share = 333;
+  static constexpr uint32_t max_unfit = 3;
+  static constexpr uint32_t unfit_share = 333;
 
-  std::uint32_t ring_ = 0;
-  std::size_t ring_bytes_ = 0;
+  uint32_t ring_ = 0;
+  size_t ring_bytes_ = 0;
   bool has_spans_ = false;
   std::atomic<bool> confined_{false};
-  std::atomic<std::uint32_t> fits_{0}, unfit_{0};
+  std::atomic<uint32_t> fits_{0}, unfit_{0};
 };
 
-constexpr std::uint32_t max_span_groups = 256;
+constexpr uint32_t max_span_groups = 256;
 constinit std::array<GroupSpans, max_span_groups> groups{};
 constinit const HaloSpanWatcher* watcher = nullptr;
 
-void announce(void* p, std::size_t bytes, std::uint32_t group) {
-  std::uint32_t* const state = span_heap.watch_state_of(p);
-  const std::uint32_t count = (__atomic_load_n(state, __ATOMIC_RELAXED) >> kHaloSpanStateBits) + 1;
+void announce(void* p, size_t bytes, uint32_t group) {
+  uint32_t* const state = span_heap.watch_state_of(p);
+  const uint32_t count = (__atomic_load_n(state, __ATOMIC_RELAXED) >> kHaloSpanStateBits) + 1;
   __atomic_store_n(state, count << kHaloSpanStateBits | kHaloSpanAnnounced, __ATOMIC_RELEASE);
   watcher->allocated(p, bytes, group, state);
 }
@@ -93,43 +93,43 @@ void free_span(void* p) {
   span_heap.free(p);
 }
 
-void confine(std::uint32_t number, std::uint8_t confined) {
+void confine(uint32_t number, uint8_t confined) {
   if (number < max_span_groups) groups[number].confine(confined != 0);
 }
 
-HaloWatchedGroup watched_group(std::uint32_t number) {
+HaloWatchedGroup watched_group(uint32_t number) {
   if (number >= active_plan.groups.size()) return {};
   const plan::Group& group = active_plan.groups[number];
   if ((group.flags & plan::group_spans) == 0) return {};
   const bool confined = (group.flags & plan::group_confined) != 0;
   return {group.starts & ~plan::ring_density,
-          static_cast<std::uint32_t>(group.starts & plan::ring_density), 1, confined};
+          static_cast<uint32_t>(group.starts & plan::ring_density), 1, confined};
 }
 
-void arena_range(std::uintptr_t* begin, std::size_t* bytes) {
+void arena_range(uintptr_t* begin, size_t* bytes) {
   *begin = arena.base();
   *bytes = arena.bytes();
 }
 
-void spans_range(std::uintptr_t* begin, std::size_t* bytes) {
+void spans_range(uintptr_t* begin, size_t* bytes) {
   *begin = span_heap.begin();
   *bytes = span_heap.mapped();
 }
 
-void colour_rings(std::size_t kept) { span_heap.colour_rings(coloured_ring_bytes, kept); }
+void colour_rings(size_t kept) { span_heap.colour_rings(coloured_ring_bytes, kept); }
 
 HaloRingPart part_of(const SpanHeap::Part& part) { return {part.begin, part.bytes}; }
 
-HaloRingPart ring_of(std::uint32_t number) {
+HaloRingPart ring_of(uint32_t number) {
   if (number >= max_span_groups || !groups[number].has_ring()) return {};
   return part_of(span_heap.coloured_ring(groups[number].ring()));
 }
 
-HaloRingPart take_empty(std::uint32_t number, std::size_t most) {
+HaloRingPart take_empty(uint32_t number, size_t most) {
   return part_of(span_heap.take_empty(groups[number].ring(), most));
 }
 
-std::uint8_t supply(std::uint32_t number, std::uintptr_t begin, std::size_t bytes) {
+uint8_t supply(uint32_t number, uintptr_t begin, size_t bytes) {
   return span_heap.supply(groups[number].ring(), begin, bytes) ? 1 : 0;
 }
 
@@ -144,8 +144,8 @@ void free_span_or_other(void* p) {
   free_span(p);
 }
 
-void* move_span(void* p, std::size_t size) {
-  const std::size_t old = span_heap.usable_size(p);
+void* move_span(void* p, size_t size) {
+  const size_t old = span_heap.usable_size(p);
   if (span_stays(p, size)) return p;
   if (size == 0) {
     free_span(p);
@@ -158,11 +158,11 @@ void* move_span(void* p, std::size_t size) {
   return moved;
 }
 
-void* realloc_span_or_other(void* p, std::size_t size) {
+void* realloc_span_or_other(void* p, size_t size) {
   return span_heap.contains(p) ? move_span(p, size) : others.realloc(p, size);
 }
 
-std::size_t usable_size_of_span_or_other(void* p) {
+size_t usable_size_of_span_or_other(void* p) {
   return span_heap.contains(p) ? span_heap.usable_size(p) : others.usable_size(p);
 }
 
@@ -171,7 +171,7 @@ void libc_free_span_or_other(void* p) {
   free_span(p);
 }
 
-void* libc_realloc_span_or_other(void* p, std::size_t size) {
+void* libc_realloc_span_or_other(void* p, size_t size) {
   return span_heap.contains(p) ? move_span(p, size) : others.libc_realloc(p, size);
 }
 
@@ -188,12 +188,12 @@ void tell_spans_apart() {
 void begin_watch() {
   const auto begin = reinterpret_cast<HaloWatchBegin>(find_symbol(RTLD_DEFAULT, kHaloWatchBegin));
   if (begin == nullptr) return;
-  control.groups = std::min(max_span_groups, static_cast<std::uint32_t>(active_plan.groups.size()));
+  control.groups = std::min(max_span_groups, static_cast<uint32_t>(active_plan.groups.size()));
   watcher = begin(&control);
 }
 
 bool reserve() {
-  for (std::size_t bytes = max_range; bytes >= min_range; bytes /= 4)
+  for (size_t bytes = max_range; bytes >= min_range; bytes /= 4)
     if (span_heap.reserve(bytes)) return true;
   return false;
 }
@@ -201,15 +201,15 @@ bool reserve() {
 }  // namespace
 
 void begin_spans() {
-  std::uint32_t ring = 0;
+  uint32_t ring = 0;
   bool wanted = false;
-  const auto count = std::min<std::size_t>(active_plan.groups.size(), max_span_groups);
-  for (std::size_t number = 0; number < count; ++number) {
+  const auto count = std::min<size_t>(active_plan.groups.size(), max_span_groups);
+  for (size_t number = 0; number < count; ++number) {
     const plan::Group& group = active_plan.groups[number];
     if ((group.flags & plan::group_spans) == 0) continue;
     groups[number].set(group, ring);
     const bool has_ring = (group.starts & ~plan::ring_density) != 0;
-    ring = std::min<std::uint32_t>(ring + (has_ring ? 1 : 0), SpanHeap::max_rings - 1);
+    ring = std::min<uint32_t>(ring + (has_ring ? 1 : 0), SpanHeap::max_rings - 1);
     wanted = true;
   }
   if (!wanted || !reserve()) return;
@@ -218,13 +218,13 @@ void begin_spans() {
   begin_watch();
 }
 
-bool span_stays(const void* p, std::size_t size) {
+bool span_stays(const void* p, size_t size) {
   if (!has_spans || !span_heap.contains(p)) return false;
-  const std::size_t old = span_heap.usable_size(p);
+  const size_t old = span_heap.usable_size(p);
   return size <= old && size >= old / 2 && size != 0;
 }
 
-Span allocate_span(std::uint16_t group, std::size_t size) {
+Span allocate_span(uint16_t group, size_t size) {
   if (group >= max_span_groups) return {};
   const Span span = groups[group].allocate(size);
   if (watcher != nullptr && span.p != nullptr) announce(span.p, size, group);

@@ -15,18 +15,16 @@ HALO_HIDDEN extern constinit SpanHeap span_heap;
 // Whether any group of the plan has spans.
 HALO_HIDDEN extern constinit bool has_spans;
 
-inline bool may_be_span(std::size_t size) {
-  return has_spans && size > span_unit && size <= max_span;
-}
+inline bool may_be_span(size_t size) { return has_spans && size > span_unit && size <= max_span; }
 
 // Begins, if a group of the plan has spans. Called once, after `resolve_next`, before other threads
 // exist.
 void begin_spans();
 
 // Whether realloc leaves `p` where it is: it is a span whose size is suitable.
-bool span_stays(const void* p, std::size_t size);
+bool span_stays(const void* p, size_t size);
 
 // A span for an object of that group, or nullptr: forward.
-Span allocate_span(std::uint16_t group, std::size_t size);
+Span allocate_span(uint16_t group, size_t size);
 
 }  // namespace halo::runtime

@@ -14,57 +14,57 @@ namespace halo::runtime {
 // `reserve`, and only touched parts of it are resident.
 class UnitMap {
  public:
-  static constexpr std::size_t nowhere = SIZE_MAX;
+  static constexpr size_t nowhere = SIZE_MAX;
 
   // Returns false if there is no memory. All units are free.
-  bool reserve(std::size_t units) {
-    void* p = mmap(nullptr, units / 8 + sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
+  bool reserve(size_t units) {
+    void* p = mmap(nullptr, units / 8 + sizeof(uint64_t), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) return false;
-    words_ = static_cast<std::uint64_t*>(p);
+    words_ = static_cast<uint64_t*>(p);
     units_ = units;
     return true;
   }
 
   // The first run of `count` free units, by address; `nowhere` if there is none.
-  std::size_t find(std::size_t count) const {
-    for (std::size_t begin = first_free_; begin + count <= units_;) {
+  size_t find(size_t count) const {
+    for (size_t begin = first_free_; begin + count <= units_;) {
       begin = next(begin, false, units_);
       if (begin + count > units_) break;
-      const std::size_t end = next(begin, true, begin + count);
+      const size_t end = next(begin, true, begin + count);
       if (end == begin + count) return begin;
       begin = end;
     }
     return nowhere;
   }
 
-  void take(std::size_t begin, std::size_t count) {
-    for (std::size_t at = begin; at < begin + count; ++at) words_[at / 64] |= bit(at);
+  void take(size_t begin, size_t count) {
+    for (size_t at = begin; at < begin + count; ++at) words_[at / 64] |= bit(at);
     if (begin == first_free_) first_free_ = begin + count;
   }
 
-  void release(std::size_t begin, std::size_t count) {
-    for (std::size_t at = begin; at < begin + count; ++at) words_[at / 64] &= ~bit(at);
+  void release(size_t begin, size_t count) {
+    for (size_t at = begin; at < begin + count; ++at) words_[at / 64] &= ~bit(at);
     if (begin < first_free_) first_free_ = begin;
   }
 
  private:
-  static std::uint64_t bit(std::size_t at) { return std::uint64_t{1} << (at % 64); }
+  static uint64_t bit(size_t at) { return uint64_t{1} << (at % 64); }
 
   // The first unit from `at` to `end` that is in use, or free; `end` if there is none.
-  std::size_t next(std::size_t at, bool used, std::size_t end) const {
+  size_t next(size_t at, bool used, size_t end) const {
     while (at < end) {
-      const std::uint64_t word = used ? words_[at / 64] : ~words_[at / 64];
-      const std::uint64_t rest = word >> (at % 64);
-      if (rest != 0) return std::min(at + static_cast<std::size_t>(std::countr_zero(rest)), end);
+      const uint64_t word = used ? words_[at / 64] : ~words_[at / 64];
+      const uint64_t rest = word >> (at % 64);
+      if (rest != 0) return std::min(at + static_cast<size_t>(std::countr_zero(rest)), end);
       at = (at / 64 + 1) * 64;
     }
     return end;
   }
 
-  std::uint64_t* words_ = nullptr;
-  std::size_t units_ = 0;
-  std::size_t first_free_ = 0;  // no unit below is free
+  uint64_t* words_ = nullptr;
+  size_t units_ = 0;
+  size_t first_free_ = 0;  // no unit below is free
 };
 
 }  // namespace halo::runtime

@@ -102,7 +102,7 @@ void PairCounter::drop_lightest() {
   std::vector<uint32_t> weights;
   weights.reserve(merged_.size());
   for (const WeightedPair& one : merged_) weights.push_back(one.weight);
-  const auto nth = weights.begin() + std::ptrdiff_t(kept - 1);
+  const auto nth = weights.begin() + ptrdiff_t(kept - 1);
   std::nth_element(weights.begin(), nth, weights.end(), std::greater<>());
   const uint32_t lightest = *nth;
   auto room = kept - size_t(std::count_if(weights.begin(), nth,

@@ -15,8 +15,8 @@ constexpr auto relaxed = std::memory_order_relaxed;
 constexpr auto acquire = std::memory_order_acquire;
 constexpr auto release = std::memory_order_release;
 
-void raise_to(std::atomic<std::uint64_t>& highest, std::uint64_t value) {
-  std::uint64_t seen = highest.load(relaxed);
+void raise_to(std::atomic<uint64_t>& highest, uint64_t value) {
+  uint64_t seen = highest.load(relaxed);
   while (seen < value && !highest.compare_exchange_weak(seen, value, release, relaxed)) {
   }
 }
@@ -25,8 +25,8 @@ void raise_to(std::atomic<std::uint64_t>& highest, std::uint64_t value) {
 void print_group(Output& out, const SizeCounts& counts) {
   const char* separator = "";
   out.print("[");
-  for (std::uint32_t i = 0; i < size_classes; ++i) {
-    const std::uint64_t count = counts.bins[i].load(acquire);
+  for (uint32_t i = 0; i < size_classes; ++i) {
+    const uint64_t count = counts.bins[i].load(acquire);
     if (count == 0) continue;
     out.print("%s[%u, %lu]", separator, i, count);
     separator = ", ";
@@ -38,19 +38,19 @@ void print_group(Output& out, const SizeCounts& counts) {
 
 bool Detection::open() { return totals_.map(1, MAP_SHARED); }
 
-void Detection::allocated(std::size_t size, std::int32_t group) {
+void Detection::allocated(size_t size, int32_t group) {
   if (totals_.size() == 0) return;
   Totals& totals = totals_[0];
-  const std::uint32_t bin = class_of(size);
+  const uint32_t bin = class_of(size);
   totals.bytes.fetch_add(size, relaxed);
   if (bin == larger_class) totals.larger_bytes.fetch_add(size, relaxed);
   raise_to(totals.maximum, size);
-  raise_to(totals.minimum_complement, ~std::uint64_t{size});
+  raise_to(totals.minimum_complement, ~uint64_t{size});
   totals.sizes.bins[bin].fetch_add(1, release);
-  if (group >= 0 && static_cast<std::size_t>(group) < by_group_.size())
-    by_group_[static_cast<std::size_t>(group)].bins[bin].fetch_add(1, release);
-  const std::int64_t live = live_.fetch_add(1, relaxed) + 1;
-  if (live > 0) raise_to(totals.max_live, static_cast<std::uint64_t>(live));
+  if (group >= 0 && static_cast<size_t>(group) < by_group_.size())
+    by_group_[static_cast<size_t>(group)].bins[bin].fetch_add(1, release);
+  const int64_t live = live_.fetch_add(1, relaxed) + 1;
+  if (live > 0) raise_to(totals.max_live, static_cast<uint64_t>(live));
 }
 
 bool Detection::write(const char* path, const char* program) const {
@@ -63,7 +63,7 @@ bool Detection::write(const char* path, const char* program) const {
   if (totals_.size() == 0 || !scratch.map(1)) return false;
   char(&draft)[4096] = scratch[0].draft;
   const int length = snprintf(draft, sizeof draft, "%s.%d.tmp", path, getpid());
-  if (length < 0 || static_cast<std::size_t>(length) >= sizeof draft) return false;
+  if (length < 0 || static_cast<size_t>(length) >= sizeof draft) return false;
   const int fd = ::open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return false;
   Output& out = *new (scratch[0].output) Output(fd);
@@ -81,19 +81,19 @@ void Detection::print(Output& out, const char* program) const {
   out.print("{\"format\": \"halo-detector\", \"version\": 1, \"program\": ");
   out.quote(program);
   out.print(", \"max_live_allocations\": %lu,\n \"groups\": [", totals.max_live.load(acquire));
-  for (std::size_t i = 0; i < by_group_.size(); ++i) {
+  for (size_t i = 0; i < by_group_.size(); ++i) {
     if (i > 0) out.print(",\n  ");
     print_group(out, by_group_[i]);
   }
   out.print("],\n \"bins\": [");
-  std::uint64_t allocations = 0;
-  for (std::uint32_t i = 0; i < size_classes; ++i) {
-    const std::uint64_t count = totals.sizes.bins[i].load(acquire);
+  uint64_t allocations = 0;
+  for (uint32_t i = 0; i < size_classes; ++i) {
+    const uint64_t count = totals.sizes.bins[i].load(acquire);
     out.print(i == 0 ? "%lu" : ",%lu", count);
     allocations += count;
   }
-  const std::uint64_t bytes = totals.bytes.load(relaxed);
-  const std::uint64_t divisor = allocations == 0 ? 1 : allocations;
+  const uint64_t bytes = totals.bytes.load(relaxed);
+  const uint64_t divisor = allocations == 0 ? 1 : allocations;
   out.print("],\n \"allocations\": %lu, \"mean\": %lu.%06lu, ", allocations, bytes / divisor,
             bytes % divisor * 1000000 / divisor);
   out.print("\"minimum\": %lu, \"maximum\": %lu, \"larger_bytes\": %lu}\n",

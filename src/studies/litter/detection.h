@@ -13,7 +13,7 @@ namespace halo::litter {
 
 // Counts of all allocations, or of those that a plan assigns to one group.
 struct SizeCounts {
-  std::atomic<std::uint64_t> bins[size_classes];
+  std::atomic<uint64_t> bins[size_classes];
 };
 
 // The counts of one program, shared by its threads and forked processes. Live objects are counted
@@ -23,10 +23,10 @@ class Detection {
   // Returns false if memory was refused; nothing is counted then.
   bool open();
   // Counts by group as well, for a plan with that many groups, if memory is available. Called once.
-  void map_groups(std::uint32_t groups) { by_group_.map(groups, MAP_SHARED); }
+  void map_groups(uint32_t groups) { by_group_.map(groups, MAP_SHARED); }
 
   // `group`: the group that the plan assigns, or -1.
-  void allocated(std::size_t size, std::int32_t group);
+  void allocated(size_t size, int32_t group);
   void freed() { live_.fetch_sub(1, std::memory_order_relaxed); }
   void revived() { live_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -36,14 +36,14 @@ class Detection {
 
  private:
   struct Totals {
-    std::atomic<std::uint64_t> bytes, larger_bytes, maximum, max_live;
-    std::atomic<std::uint64_t> minimum_complement;  // complemented, so that it starts at 0
+    std::atomic<uint64_t> bytes, larger_bytes, maximum, max_live;
+    std::atomic<uint64_t> minimum_complement;  // complemented, so that it starts at 0
     SizeCounts sizes;
   };
 
   void print(Output& out, const char* program) const;
 
-  std::atomic<std::int64_t> live_{0};
+  std::atomic<int64_t> live_{0};
   Pages<Totals> totals_;
   Pages<SizeCounts> by_group_;
 };

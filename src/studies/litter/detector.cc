@@ -69,11 +69,11 @@ void begin_detection() {
 
 void count_alloc(void*, size_t size, uint64_t slot) {
   if (!counting) return;
-  std::int32_t group = -1;
+  int32_t group = -1;
   if (groups.group_of_request != nullptr) {
-    std::uintptr_t rbp;
+    uintptr_t rbp;
     __asm__ volatile("mov %%rbp, %0" : "=r"(rbp));
-    group = groups.group_of_request(size, reinterpret_cast<const std::uintptr_t*>(slot), rbp);
+    group = groups.group_of_request(size, reinterpret_cast<const uintptr_t*>(slot), rbp);
   }
   detection.allocated(size, group);
 }

@@ -24,8 +24,8 @@ namespace halo::litter {
 
 namespace {
 
-constexpr std::uint64_t newest_version = 1;
-constexpr std::size_t max_bytes = std::size_t{256} << 20;
+constexpr uint64_t newest_version = 1;
+constexpr size_t max_bytes = size_t{256} << 20;
 constexpr const char* damaged = "is damaged: run the detector again";
 
 // A parsed JSON text. Values are referred to by token; token 0 is the whole document, so no value
@@ -46,22 +46,22 @@ class Document {
   int count() const { return count_; }
 
   bool equals(int token, const char* text) const {
-    const std::size_t length = length_of(token);
+    const size_t length = length_of(token);
     return is(token, JSMN_STRING) && strlen(text) == length &&
            memcmp(start_of(token), text, length) == 0;
   }
 
   // Returns false if the token is not a whole number of 64 bits.
-  bool number(int token, std::uint64_t& result) const {
+  bool number(int token, uint64_t& result) const {
     if (token == 0 || !is(token, JSMN_PRIMITIVE)) return false;
     const char* text = start_of(token);
-    const std::size_t length = length_of(token);
+    const size_t length = length_of(token);
     if (length == 0) return false;
     result = 0;
-    for (std::size_t i = 0; i < length; ++i) {
+    for (size_t i = 0; i < length; ++i) {
       if (text[i] < '0' || text[i] > '9') return false;
-      const auto digit = static_cast<std::uint64_t>(text[i] - '0');
-      if (__builtin_mul_overflow(result, std::uint64_t{10}, &result) ||
+      const auto digit = static_cast<uint64_t>(text[i] - '0');
+      if (__builtin_mul_overflow(result, uint64_t{10}, &result) ||
           __builtin_add_overflow(result, digit, &result))
         return false;
     }
@@ -69,10 +69,10 @@ class Document {
   }
 
  private:
-  static std::size_t at(int token) { return static_cast<std::size_t>(token); }
+  static size_t at(int token) { return static_cast<size_t>(token); }
   const char* start_of(int token) const { return text_.begin() + tokens_[at(token)].start; }
-  std::size_t length_of(int token) const {
-    return static_cast<std::size_t>(tokens_[at(token)].end - tokens_[at(token)].start);
+  size_t length_of(int token) const {
+    return static_cast<size_t>(tokens_[at(token)].end - tokens_[at(token)].start);
   }
 
   Pages<char> text_;
@@ -89,15 +89,15 @@ const char* read_whole(const char* path, Pages<char>& text) {
     problem = "is not a regular file";
   } else if (status.st_size == 0) {
     problem = "is empty: run the detector again";
-  } else if (static_cast<std::size_t>(status.st_size) > max_bytes) {
+  } else if (static_cast<size_t>(status.st_size) > max_bytes) {
     problem = "is not a detector's output: it is too large";
-  } else if (!text.map(static_cast<std::size_t>(status.st_size))) {
+  } else if (!text.map(static_cast<size_t>(status.st_size))) {
     problem = "cannot be read: there is no memory for it";
   }
-  for (std::size_t done = 0; problem == nullptr && done < text.size();) {
+  for (size_t done = 0; problem == nullptr && done < text.size();) {
     const ssize_t n = ::read(fd, text.begin() + done, text.size() - done);
     if (n <= 0) problem = "cannot be read";
-    if (n > 0) done += static_cast<std::size_t>(n);
+    if (n > 0) done += static_cast<size_t>(n);
   }
   close(fd);
   return problem;
@@ -111,8 +111,7 @@ const char* Document::read(const char* path) {
   const int needed = jsmn_parse(&parser, text_.begin(), text_.size(), nullptr, 0);
   if (needed == JSMN_ERROR_PART) return cut;
   if (needed <= 0) return "is not a detector's output";
-  if (!tokens_.map(static_cast<std::size_t>(needed)))
-    return "cannot be read: there is no memory for it";
+  if (!tokens_.map(static_cast<size_t>(needed))) return "cannot be read: there is no memory for it";
   jsmn_init(&parser);
   count_ = jsmn_parse(&parser, text_.begin(), text_.size(), tokens_.begin(),
                       static_cast<unsigned>(needed));
@@ -125,22 +124,20 @@ const char* Document::read(const char* path) {
 // Collects kinds in a table of counts by group and size class.
 class Counts {
  public:
-  bool open(std::uint32_t groups) { return counts_.map((1 + std::size_t{groups}) * size_classes); }
+  bool open(uint32_t groups) { return counts_.map((1 + size_t{groups}) * size_classes); }
 
   // Row 0 is for objects in no group.
-  std::uint64_t& of(std::size_t row, std::uint64_t bin) {
-    return counts_[row * size_classes + bin];
-  }
+  uint64_t& of(size_t row, uint64_t bin) { return counts_[row * size_classes + bin]; }
 
-  bool make_kinds(std::uint32_t larger_size, Pages<Kind>& kinds) const {
-    const auto used = static_cast<std::size_t>(
-        std::count_if(counts_.begin(), counts_.end(), [](std::uint64_t n) { return n != 0; }));
+  bool make_kinds(uint32_t larger_size, Pages<Kind>& kinds) const {
+    const auto used = static_cast<size_t>(
+        std::count_if(counts_.begin(), counts_.end(), [](uint64_t n) { return n != 0; }));
     if (!kinds.map(used)) return false;
     Kind* kind = kinds.begin();
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
+    for (size_t i = 0; i < counts_.size(); ++i) {
       if (counts_[i] == 0) continue;
-      const auto bin = static_cast<std::uint32_t>(i % size_classes);
-      const auto row = static_cast<std::uint32_t>(i / size_classes);
+      const auto bin = static_cast<uint32_t>(i % size_classes);
+      const auto row = static_cast<uint32_t>(i / size_classes);
       *kind++ = {counts_[i], bin == larger_class ? larger_size : bin,
                  row == 0 ? no_group : row - 1};
     }
@@ -148,14 +145,14 @@ class Counts {
   }
 
  private:
-  Pages<std::uint64_t> counts_;
+  Pages<uint64_t> counts_;
 };
 
-const char* read_bins(const Document& json, int bins, Counts& counts, std::uint64_t allocations) {
+const char* read_bins(const Document& json, int bins, Counts& counts, uint64_t allocations) {
   if (bins == 0 || !json.is(bins, JSMN_ARRAY) || json.size(bins) != size_classes) return damaged;
-  std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < size_classes; ++i) {
-    std::uint64_t count;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < size_classes; ++i) {
+    uint64_t count;
     if (!json.number(bins + 1 + static_cast<int>(i), count) ||
         __builtin_add_overflow(sum, count, &sum))
       return damaged;
@@ -171,12 +168,12 @@ const char* read_groups(const Document& json, int groups, Counts& counts) {
     if (token >= json.count() || !json.is(token, JSMN_ARRAY)) return damaged;
     const int pairs = json.size(token++);
     for (int i = 0; i < pairs; ++i, token += 3) {
-      std::uint64_t bin, count;
+      uint64_t bin, count;
       if (token + 2 >= json.count() || !json.is(token, JSMN_ARRAY) || json.size(token) != 2 ||
           !json.number(token + 1, bin) || !json.number(token + 2, count) || bin >= size_classes ||
           count > counts.of(0, bin))
         return damaged;
-      counts.of(static_cast<std::size_t>(row), bin) += count;
+      counts.of(static_cast<size_t>(row), bin) += count;
       counts.of(0, bin) -= count;
     }
   }
@@ -189,11 +186,11 @@ const char* read_distribution(const char* path, bool by_group, Distribution& res
   Document json;
   if (const char* problem = json.read(path)) return problem;
   const int format = json.member(0, "format");
-  std::uint64_t version;
+  uint64_t version;
   if (format == 0 || !json.equals(format, "halo-detector")) return "is not a detector's output";
   if (!json.number(json.member(0, "version"), version)) return damaged;
   if (version > newest_version) return "is of a newer version: update halo";
-  std::uint64_t larger_bytes;
+  uint64_t larger_bytes;
   if (!json.number(json.member(0, "allocations"), result.allocations) ||
       !json.number(json.member(0, "max_live_allocations"), result.max_live) ||
       !json.number(json.member(0, "larger_bytes"), larger_bytes) ||
@@ -201,18 +198,18 @@ const char* read_distribution(const char* path, bool by_group, Distribution& res
     return damaged;
   const int groups = json.member(0, "groups");
   if (groups == 0 || !json.is(groups, JSMN_ARRAY)) return damaged;
-  result.groups = static_cast<std::uint32_t>(json.size(groups));
+  result.groups = static_cast<uint32_t>(json.size(groups));
   Counts counts;
   if (!counts.open(by_group ? result.groups : 0))
     return "cannot be read: there is no memory for it";
   if (const char* problem = read_bins(json, json.member(0, "bins"), counts, result.allocations))
     return problem;
-  const std::uint64_t larger = counts.of(0, larger_class);
+  const uint64_t larger = counts.of(0, larger_class);
   if (larger_bytes / larger_class < larger || (larger == 0 && larger_bytes != 0)) return damaged;
-  const std::uint64_t mean = larger == 0 ? 0 : larger_bytes / larger;
+  const uint64_t mean = larger == 0 ? 0 : larger_bytes / larger;
   if (by_group)
     if (const char* problem = read_groups(json, groups, counts)) return problem;
-  const auto larger_size = static_cast<std::uint32_t>(std::min<std::uint64_t>(mean, UINT32_MAX));
+  const auto larger_size = static_cast<uint32_t>(std::min<uint64_t>(mean, UINT32_MAX));
   return counts.make_kinds(larger_size, result.kinds) ? nullptr
                                                       : "cannot be read: there is no memory for it";
 }

@@ -8,20 +8,20 @@
 
 namespace halo::litter {
 
-inline constexpr std::uint32_t no_group = UINT32_MAX;
+inline constexpr uint32_t no_group = UINT32_MAX;
 
 // Objects of one size in one group, or in no group.
 struct Kind {
-  std::uint64_t count;
-  std::uint32_t size;  // in bytes; the class of larger ones: their mean, at most 4 GiB
-  std::uint32_t group;
+  uint64_t count;
+  uint32_t size;  // in bytes; the class of larger ones: their mean, at most 4 GiB
+  uint32_t group;
 };
 
 struct Distribution {
-  std::uint64_t allocations = 0;
-  std::uint64_t max_live = 0;
-  std::uint32_t groups = 0;  // number of groups in the detector's counts
-  Pages<Kind> kinds;         // those with a count
+  uint64_t allocations = 0;
+  uint64_t max_live = 0;
+  uint32_t groups = 0;  // number of groups in the detector's counts
+  Pages<Kind> kinds;    // those with a count
 };
 
 // Returns nullptr, or an error as the end of a sentence that begins with the path. With `by_group`,

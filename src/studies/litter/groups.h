@@ -14,7 +14,7 @@ struct Groups {
   decltype(&halo_group_of_request) group_of_request = nullptr;
 
   // How many groups the plan has; 0 if there is no runtime or it is inactive.
-  std::uint32_t number() const { return count != nullptr ? count() : 0; }
+  uint32_t number() const { return count != nullptr ? count() : 0; }
 };
 
 inline Groups find_groups() {

@@ -23,26 +23,25 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 // An object to allocate: its kind, and in the highest bit whether it is freed again.
-using Slot = std::uint32_t;
+using Slot = uint32_t;
 constexpr Slot is_freed = Slot{1} << 31;
 
 // Bounds of the overhead per object in most allocators.
-constexpr std::uint64_t header_bytes = 16;
+constexpr uint64_t header_bytes = 16;
 
 // Exact shares: the number of `amount` items that fall into the part of `whole` from `begin` to
 // `end`. Each share is within one of its exact value, and all of them sum to `amount`.
-std::uint64_t share(std::uint64_t amount, std::uint64_t begin, std::uint64_t end,
-                    std::uint64_t whole) {
-  const auto before = [&](std::uint64_t place) {
-    return static_cast<std::uint64_t>((Wide{amount} * place + whole / 2) / whole);
+uint64_t share(uint64_t amount, uint64_t begin, uint64_t end, uint64_t whole) {
+  const auto before = [&](uint64_t place) {
+    return static_cast<uint64_t>((Wide{amount} * place + whole / 2) / whole);
   };
   return before(end) - before(begin);
 }
 
 // Writes to the object: pages that were never written are not in memory.
-void use(void* object, std::size_t size) {
+void use(void* object, size_t size) {
   auto* bytes = static_cast<volatile char*>(object);
-  for (std::size_t i = 0; i < size; i += page_bytes) bytes[i] = 1;
+  for (size_t i = 0; i < size; i += page_bytes) bytes[i] = 1;
   if (size != 0) bytes[size - 1] = 1;
 }
 
@@ -57,7 +56,7 @@ class Littering {
     if (!check()) return HALO_NOT_LITTERED;
     if (settings_.multiplier == 0) return HALO_LITTERED;
     if (!read() || !fits() || !arrange()) return HALO_NOT_LITTERED;
-    const std::uint64_t made = allocate();
+    const uint64_t made = allocate();
     release();
     if (made == report_.objects) return HALO_LITTERED;
     fail("memory was refused after %lu of %lu objects: the heap is littered in part", made,
@@ -95,18 +94,18 @@ class Littering {
     if (settings_.groups != 0 && !check_groups()) return false;
     const double objects = settings_.multiplier * static_cast<double>(recorded_.max_live);
     if (objects >= 1e15) return fail("%.0f objects do not fit in memory", objects);
-    report_.objects = static_cast<std::uint64_t>(objects + 0.5);
+    report_.objects = static_cast<uint64_t>(objects + 0.5);
     if (report_.objects == 0)
       return fail("%g times %lu objects is less than one: no object can be littered",
                   settings_.multiplier, recorded_.max_live);
     const double kept = settings_.occupancy * static_cast<double>(report_.objects);
-    report_.kept = static_cast<std::uint64_t>(kept + 0.5);
+    report_.kept = static_cast<uint64_t>(kept + 0.5);
     return true;
   }
 
   bool check_groups() {
     groups_ = find_groups();
-    const std::uint32_t here = groups_.number();
+    const uint32_t here = groups_.number();
     if (here == 0) return fail("no plan serves this process, so there are no groups to litter");
     if (here == recorded_.groups) return true;
     return fail("%s has counts of %u groups, the plan has %u: detect again under this plan",
@@ -116,35 +115,34 @@ class Littering {
   bool fits() {
     report_.own_bytes =
         report_.objects * sizeof(Slot) + (report_.objects - report_.kept) * sizeof(void*);
-    std::uint64_t seen = 0;
+    uint64_t seen = 0;
     Wide needed = report_.own_bytes;
     for (const Kind& kind : recorded_.kinds) {
-      const std::uint64_t count =
-          share(report_.objects, seen, seen + kind.count, recorded_.allocations);
+      const uint64_t count = share(report_.objects, seen, seen + kind.count, recorded_.allocations);
       needed += Wide{count} * (kind.size + header_bytes);
       seen += kind.count;
     }
-    const std::uint64_t room = memory_room();
+    const uint64_t room = memory_room();
     if (needed <= room) return true;
     return fail("%lu objects need about %lu MiB and %lu MiB are free: lower the multiplier",
-                report_.objects, static_cast<std::uint64_t>(needed >> 20), room >> 20);
+                report_.objects, static_cast<uint64_t>(needed >> 20), room >> 20);
   }
 
   // Fills the slots with each kind's share of all objects and of the freed ones.
   bool arrange() {
     if (!slots_.map(report_.objects) || !gone_.map(report_.objects - report_.kept))
       return fail("there is no memory for the list of %lu objects", report_.objects);
-    const std::uint64_t going = report_.objects - report_.kept;
+    const uint64_t going = report_.objects - report_.kept;
     // Kept objects from the front, freed ones from the back.
-    std::size_t front = 0, back = report_.objects;
-    std::uint64_t recorded = 0, objects = 0;
-    for (std::size_t i = 0; i < recorded_.kinds.size(); ++i) {
+    size_t front = 0, back = report_.objects;
+    uint64_t recorded = 0, objects = 0;
+    for (size_t i = 0; i < recorded_.kinds.size(); ++i) {
       const Kind& kind = recorded_.kinds[i];
-      const std::uint64_t count =
+      const uint64_t count =
           share(report_.objects, recorded, recorded + kind.count, recorded_.allocations);
-      const std::uint64_t leaving = share(going, objects, objects + count, report_.objects);
-      for (std::uint64_t n = 0; n < leaving; ++n) slots_[--back] = static_cast<Slot>(i) | is_freed;
-      for (std::uint64_t n = leaving; n < count; ++n) slots_[front++] = static_cast<Slot>(i);
+      const uint64_t leaving = share(going, objects, objects + count, report_.objects);
+      for (uint64_t n = 0; n < leaving; ++n) slots_[--back] = static_cast<Slot>(i) | is_freed;
+      for (uint64_t n = leaving; n < count; ++n) slots_[front++] = static_cast<Slot>(i);
       recorded += kind.count;
       objects += count;
     }
@@ -158,9 +156,9 @@ class Littering {
   }
 
   // Returns the number of objects allocated before memory ran out.
-  std::uint64_t allocate() {
-    std::size_t leaving = 0;
-    std::uint64_t made = 0, kept = 0;
+  uint64_t allocate() {
+    size_t leaving = 0;
+    uint64_t made = 0, kept = 0;
     for (const Slot slot : slots_) {
       const Kind& kind = recorded_.kinds[slot & ~is_freed];
       void* object = take(kind);
@@ -193,7 +191,7 @@ class Littering {
 
   void release() {
     if (settings_.shuffle != 0) random_.shuffle(gone_.begin(), leaving_);
-    for (std::size_t i = leaving_; i > 0; --i) {
+    for (size_t i = leaving_; i > 0; --i) {
       if (heap_ != nullptr)
         heap_->release(heap_->state, gone_[i - 1]);
       else
@@ -210,7 +208,7 @@ class Littering {
   Distribution recorded_;
   Pages<Slot> slots_;
   Pages<void*> gone_;
-  std::size_t leaving_ = 0;
+  size_t leaving_ = 0;
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ void take_seed() {
   const char* text = value_of("HALO_LITTER_SEED");
   if (text == nullptr) {
     if (syscall(SYS_getrandom, &settings.seed, sizeof settings.seed, GRND_NONBLOCK) < 0)
-      settings.seed = static_cast<std::uint64_t>(time(nullptr));
+      settings.seed = static_cast<uint64_t>(time(nullptr));
     return;
   }
   char* end = nullptr;

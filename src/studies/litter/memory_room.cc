@@ -15,7 +15,7 @@ namespace halo::litter {
 
 namespace {
 
-constexpr std::uint64_t unlimited = UINT64_MAX;
+constexpr uint64_t unlimited = UINT64_MAX;
 
 // The first bytes of a small file; empty if it cannot be read.
 struct Text {
@@ -28,40 +28,39 @@ struct Text {
   char text[4096];
 };
 
-std::uint64_t number_after(const char* text, const char* name) {
+uint64_t number_after(const char* text, const char* name) {
   const char* at = strstr(text, name);
   return at == nullptr ? unlimited : strtoull(at + strlen(name), nullptr, 10);
 }
 
-std::uint64_t available() {
+uint64_t available() {
   const Text info("/proc/meminfo");
-  const std::uint64_t kib = number_after(info.text, "MemAvailable:");
+  const uint64_t kib = number_after(info.text, "MemAvailable:");
   return kib == unlimited ? unlimited : kib * 1024;
 }
 
-std::uint64_t left_in(const char* group) {
+uint64_t left_in(const char* group) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
   const Text maximum_text(path);
   if (maximum_text.text[0] < '0' || maximum_text.text[0] > '9')
     return unlimited;  // "max", or no such file
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", group);
-  const std::uint64_t now = strtoull(Text(path).text, nullptr, 10);
+  const uint64_t now = strtoull(Text(path).text, nullptr, 10);
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.stat", group);
-  const std::uint64_t cached = number_after(Text(path).text, "inactive_file ");  // reclaimed first
-  const std::uint64_t limit =
-      strtoull(maximum_text.text, nullptr, 10) + (cached < now ? cached : 0);
+  const uint64_t cached = number_after(Text(path).text, "inactive_file ");  // reclaimed first
+  const uint64_t limit = strtoull(maximum_text.text, nullptr, 10) + (cached < now ? cached : 0);
   return limit > now ? limit - now : 0;
 }
 
 // The minimum over the process's control group and its ancestors.
-std::uint64_t left_in_groups() {
+uint64_t left_in_groups() {
   Text own("/proc/self/cgroup");
   char* group = strstr(own.text, "0::");
   if (group == nullptr) return unlimited;
   group += strlen("0::");
   group[strcspn(group, "\n")] = '\0';
-  std::uint64_t least = left_in("");
+  uint64_t least = left_in("");
   while (group[0] != '\0' && strcmp(group, "/") != 0) {
     least = std::min(least, left_in(group));
     *strrchr(group, '/') = '\0';
@@ -69,20 +68,20 @@ std::uint64_t left_in_groups() {
   return least;
 }
 
-std::uint64_t left_of_limits() {
+uint64_t left_of_limits() {
   struct Limit {
     decltype(RLIMIT_AS) kind;
     int column;  // of statm: the amount that counts against the limit
   };
   const Text statm("/proc/self/statm");
-  std::uint64_t least = unlimited;
+  uint64_t least = unlimited;
   for (const Limit limited : {Limit{RLIMIT_AS, 0}, Limit{RLIMIT_DATA, 5}}) {
     struct rlimit limit;
     if (getrlimit(limited.kind, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) continue;
     char* end = nullptr;
-    std::uint64_t pages = strtoull(statm.text, &end, 10);
+    uint64_t pages = strtoull(statm.text, &end, 10);
     for (int column = 0; column < limited.column; ++column) pages = strtoull(end, &end, 10);
-    const std::uint64_t used = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    const uint64_t used = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
     least = std::min(least, limit.rlim_cur > used ? limit.rlim_cur - used : 0);
   }
   return least;
@@ -90,6 +89,6 @@ std::uint64_t left_of_limits() {
 
 }  // namespace
 
-std::uint64_t memory_room() { return std::min({available(), left_in_groups(), left_of_limits()}); }
+uint64_t memory_room() { return std::min({available(), left_in_groups(), left_of_limits()}); }
 
 }  // namespace halo::litter

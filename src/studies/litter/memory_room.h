@@ -7,6 +7,6 @@ namespace halo::litter {
 
 // In bytes: the minimum of the machine's available memory, the rest of the control group's, and the
 // rest of the limits on address space and data. UINT64_MAX if none is known.
-std::uint64_t memory_room();
+uint64_t memory_room();
 
 }  // namespace halo::litter

@@ -12,13 +12,13 @@ template <class Element>
 class Pages {
  public:
   Pages() = default;
-  explicit Pages(std::size_t size, int sharing = MAP_PRIVATE) { map(size, sharing); }
+  explicit Pages(size_t size, int sharing = MAP_PRIVATE) { map(size, sharing); }
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
   ~Pages() { unmap(); }
 
   // Returns false if memory was refused.
-  bool map(std::size_t size, int sharing = MAP_PRIVATE) {
+  bool map(size_t size, int sharing = MAP_PRIVATE) {
     unmap();
     if (size == 0) return true;
     void* at = mmap(nullptr, size * sizeof(Element), PROT_READ | PROT_WRITE,
@@ -35,15 +35,15 @@ class Pages {
     size_ = 0;
   }
 
-  std::size_t size() const { return size_; }
-  std::size_t bytes() const { return size_ * sizeof(Element); }
+  size_t size() const { return size_; }
+  size_t bytes() const { return size_ * sizeof(Element); }
   Element* begin() const { return first_; }
   Element* end() const { return first_ + size_; }
-  Element& operator[](std::size_t i) const { return first_[i]; }
+  Element& operator[](size_t i) const { return first_[i]; }
 
  private:
   Element* first_ = nullptr;
-  std::size_t size_ = 0;
+  size_t size_ = 0;
 };
 
 }  // namespace halo::litter

@@ -15,7 +15,7 @@ namespace halo::plan {
 
 class PlanBuilder {
  public:
-  PlanBuilder& module(std::uint8_t id) {
+  PlanBuilder& module(uint8_t id) {
     Module m{};
     m.build_id[0] = id;
     m.build_id_length = 20;
@@ -23,7 +23,7 @@ class PlanBuilder {
     return *this;
   }
   // Gives the last module the digest of a layout.
-  PlanBuilder& layout(std::uint32_t digest) {
+  PlanBuilder& layout(uint32_t digest) {
     modules_.back().layout = digest;
     return *this;
   }
@@ -32,15 +32,15 @@ class PlanBuilder {
     return *this;
   }
   // Gives the last group spans, and a ring if `ring` is not 0.
-  PlanBuilder& spans(std::uint64_t ring, bool confined, std::uint64_t density = 0) {
+  PlanBuilder& spans(uint64_t ring, bool confined, uint64_t density = 0) {
     groups_.back().flags |= group_spans;
     if (confined) groups_.back().flags |= group_confined;
     groups_.back().starts = ring | density;
     return *this;
   }
   // Adds a state and returns its number.
-  std::uint32_t state(std::uint32_t parent, std::uint64_t offset, std::uint16_t verdict,
-                      std::int32_t step = 16, Rule rule = Rule::constant) {
+  uint32_t state(uint32_t parent, uint64_t offset, uint16_t verdict, int32_t step = 16,
+                 Rule rule = Rule::constant) {
     State s{};
     s.parent = parent;
     s.offset = offset;
@@ -48,41 +48,41 @@ class PlanBuilder {
     s.step = step;
     s.rule = rule;
     states_.push_back(s);
-    return static_cast<std::uint32_t>(states_.size() - 1);
+    return static_cast<uint32_t>(states_.size() - 1);
   }
   // A call site for selectors; the plan becomes one of them.
-  std::uint16_t site(std::uint64_t offset, std::uint32_t step = 0, std::uint32_t module = 0) {
+  uint16_t site(uint64_t offset, uint32_t step = 0, uint32_t module = 0) {
     flags_ |= header_selectors;
     states_[0].verdict = verdict_forward;
     sites_.push_back({module, 0, offset, step, 0});
-    return static_cast<std::uint16_t>(sites_.size() - 1);
+    return static_cast<uint16_t>(sites_.size() - 1);
   }
-  PlanBuilder& conjunction(std::uint16_t group, std::span<const std::uint16_t> sites) {
-    Conjunction c{group, 0, static_cast<std::uint16_t>(sites.size()), 0, {}};
+  PlanBuilder& conjunction(uint16_t group, std::span<const uint16_t> sites) {
+    Conjunction c{group, 0, static_cast<uint16_t>(sites.size()), 0, {}};
     std::fill_n(c.sites, max_conjunction_sites, no_site);
     std::copy(sites.begin(), sites.end(), c.sites);
     conjunctions_.push_back(c);
     return *this;
   }
   // Likewise, with a complete build-id.
-  PlanBuilder& checked(std::span<const std::uint8_t> build_id) {
+  PlanBuilder& checked(std::span<const uint8_t> build_id) {
     CheckedModule m{};
     std::copy(build_id.begin(), build_id.end(), m.build_id);
-    m.build_id_length = static_cast<std::uint32_t>(build_id.size());
+    m.build_id_length = static_cast<uint32_t>(build_id.size());
     checked_.push_back(m);
     return *this;
   }
   // A module whose code allows blocks at multiples of eight.
-  PlanBuilder& checked(std::uint8_t id, std::span<const Relaxation> relaxations = {}) {
+  PlanBuilder& checked(uint8_t id, std::span<const Relaxation> relaxations = {}) {
     CheckedModule m{};
     m.build_id[0] = id;
     m.build_id_length = 20;
-    m.relaxations = static_cast<std::uint32_t>(relaxations.size());
+    m.relaxations = static_cast<uint32_t>(relaxations.size());
     checked_.push_back(m);
     relaxations_.insert(relaxations_.end(), relaxations.begin(), relaxations.end());
     return *this;
   }
-  State& at(std::uint32_t state) { return states_[state]; }
+  State& at(uint32_t state) { return states_[state]; }
   std::span<const State> states() const { return states_; }
 
   std::vector<std::byte> bytes() const {
@@ -96,14 +96,14 @@ class PlanBuilder {
                                          [](const Module& module) { return module.layout != 0; });
     if (has_digests) h.version = digest_version;
     h.flags = flags_;
-    h.modules = static_cast<std::uint32_t>(modules_.size());
-    h.groups = static_cast<std::uint32_t>(groups_.size());
-    h.states = static_cast<std::uint32_t>(states_.size());
+    h.modules = static_cast<uint32_t>(modules_.size());
+    h.groups = static_cast<uint32_t>(groups_.size());
+    h.states = static_cast<uint32_t>(states_.size());
     h.max_object = 4096;
-    h.sites = static_cast<std::uint32_t>(sites_.size());
-    h.conjunctions = static_cast<std::uint32_t>(conjunctions_.size());
-    h.checked_modules = static_cast<std::uint32_t>(checked_.size());
-    h.relaxations = static_cast<std::uint32_t>(relaxations_.size());
+    h.sites = static_cast<uint32_t>(sites_.size());
+    h.conjunctions = static_cast<uint32_t>(conjunctions_.size());
+    h.checked_modules = static_cast<uint32_t>(checked_.size());
+    h.relaxations = static_cast<uint32_t>(relaxations_.size());
     std::vector<std::byte> file(sizeof h);
     if (h.version >= hint_version) append(file, std::vector<HintCounts>(1));
     append(file, modules_);
@@ -121,7 +121,7 @@ class PlanBuilder {
 
   // Updates the checksum after a test has changed the body.
   static void seal(std::vector<std::byte>& file) {
-    const std::uint32_t crc = base::crc32(std::span(file).subspan(sizeof(Header)));
+    const uint32_t crc = base::crc32(std::span(file).subspan(sizeof(Header)));
     std::memcpy(file.data() + offsetof(Header, crc), &crc, sizeof crc);
   }
 
@@ -132,7 +132,7 @@ class PlanBuilder {
     file.insert(file.end(), from, from + records.size() * sizeof(Record));
   }
 
-  std::uint32_t flags_ = 0;
+  uint32_t flags_ = 0;
   std::vector<Module> modules_;
   std::vector<Group> groups_;
   std::vector<State> states_{

@@ -15,19 +15,19 @@ namespace {
 std::vector<std::byte> good_plan() {
   PlanBuilder builder;
   builder.module(1).module(2).group().group(Reuse::whole_chunks);
-  const std::uint32_t outer = builder.state(0, 0x1000, verdict_undecided);
+  const uint32_t outer = builder.state(0, 0x1000, verdict_undecided);
   builder.state(outer, 0x2000, 1);
   builder.state(outer, 0x3000, verdict_forward);
   return builder.bytes();
 }
 
 template <typename Field>
-void poke(std::vector<std::byte>& file, std::size_t at, Field value) {
+void poke(std::vector<std::byte>& file, size_t at, Field value) {
   std::memcpy(file.data() + at, &value, sizeof value);
 }
 
-constexpr std::size_t groups_at = sizeof(Header) + 2 * sizeof(Module);
-constexpr std::size_t states_at = groups_at + 2 * sizeof(Group);
+constexpr size_t groups_at = sizeof(Header) + 2 * sizeof(Module);
+constexpr size_t states_at = groups_at + 2 * sizeof(Group);
 
 TEST(PlanFile, ReadsWrittenPlans) {
   PlanView view;
@@ -40,7 +40,7 @@ TEST(PlanFile, ReadsWrittenPlans) {
   EXPECT_EQ(view.states[2].offset, 0x2000u);
 }
 
-std::string problem_of_spans(std::uint64_t ring, bool confined, std::uint64_t density) {
+std::string problem_of_spans(uint64_t ring, bool confined, uint64_t density) {
   PlanBuilder builder;
   builder.module(1).group().spans(ring, confined, density);
   builder.state(0, 0x1000, 0);
@@ -51,7 +51,7 @@ TEST(PlanFile, RingsAndDensitiesHaveLimits) {
   EXPECT_EQ(problem_of_spans(0, false, 0), "");
   EXPECT_EQ(problem_of_spans(min_ring, true, max_density), "");
   EXPECT_EQ(problem_of_spans(max_ring, false, 1), "");
-  for (const std::uint64_t ring : {std::uint64_t{0}, min_ring - 4096, max_ring + 4096})
+  for (const uint64_t ring : {uint64_t{0}, min_ring - 4096, max_ring + 4096})
     EXPECT_EQ(problem_of_spans(ring, true, 0), "the plan has a ring of an impossible size");
   EXPECT_EQ(problem_of_spans(max_ring + 4096, false, 0),
             "the plan has a ring of an impossible size");
@@ -89,26 +89,26 @@ TEST(PlanFile, RefusesRulesForHints) {
   const std::vector<std::byte> file = builder.bytes();
   EXPECT_EQ(problem_with(file), "");
   std::vector<std::byte> changed = file;
-  poke<std::uint32_t>(changed, sizeof(Header) + offsetof(HintCounts, rules), 1);
+  poke<uint32_t>(changed, sizeof(Header) + offsetof(HintCounts, rules), 1);
   PlanBuilder::seal(changed);
   EXPECT_EQ(problem_with(changed),
             "the plan has rules for hints, which this runtime does not serve");
   changed = file;
-  poke<std::uint32_t>(changed, sizeof(Header) + offsetof(HintCounts, keys), 1);
+  poke<uint32_t>(changed, sizeof(Header) + offsetof(HintCounts, keys), 1);
   PlanBuilder::seal(changed);
   EXPECT_EQ(problem_with(changed), "the plan has an unknown field");
 }
 
 TEST(PlanFile, RefusesEveryTruncation) {
   const std::vector<std::byte> file = good_plan();
-  for (std::size_t size = 0; size < file.size(); ++size)
-    EXPECT_NE(problem_with({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size)}), "")
+  for (size_t size = 0; size < file.size(); ++size)
+    EXPECT_NE(problem_with({file.begin(), file.begin() + static_cast<ptrdiff_t>(size)}), "")
         << size;
 }
 
 TEST(PlanFile, RefusesEveryFlippedBitOfTheBody) {
   const std::vector<std::byte> file = good_plan();
-  for (std::size_t bit = sizeof(Header) * 8; bit < file.size() * 8; ++bit) {
+  for (size_t bit = sizeof(Header) * 8; bit < file.size() * 8; ++bit) {
     std::vector<std::byte> damaged = file;
     damaged[bit / 8] ^= std::byte{1} << (bit % 8);
     EXPECT_EQ(problem_with(damaged), "the plan is damaged") << bit;
@@ -134,8 +134,8 @@ std::vector<std::byte> plan_of_random_pools() {
   builder.module(1).group().group();
   builder.at(0).verdict = verdict_forward;
   std::vector<std::byte> file = builder.bytes();
-  poke<std::uint32_t>(file, offsetof(Header, flags), header_random_pools);
-  poke<std::uint32_t>(file, offsetof(Header, executable), 1);
+  poke<uint32_t>(file, offsetof(Header, flags), header_random_pools);
+  poke<uint32_t>(file, offsetof(Header, executable), 1);
   return file;
 }
 
@@ -151,32 +151,32 @@ TEST(PlanFile, ReadsRandomPools) {
 
 TEST(PlanFile, RefusesRandomPoolsWithCallers) {
   std::vector<std::byte> file = good_plan();
-  poke<std::uint32_t>(file, offsetof(Header, flags), header_random_pools);
+  poke<uint32_t>(file, offsetof(Header, flags), header_random_pools);
   EXPECT_EQ(problem_with(file), "the plan draws groups at random and has states");
   file = plan_of_random_pools();
-  poke<std::uint32_t>(file, offsetof(Header, executable), 0);
+  poke<uint32_t>(file, offsetof(Header, executable), 0);
   EXPECT_EQ(problem_with(file), "the plan draws groups at random and names modules");
   file = plan_of_random_pools();
-  const std::size_t root = file.size() - sizeof(State);
-  poke<std::uint16_t>(file, root + offsetof(State, alignment), 32);
+  const size_t root = file.size() - sizeof(State);
+  poke<uint16_t>(file, root + offsetof(State, alignment), 32);
   PlanBuilder::seal(file);
   EXPECT_EQ(problem_with(file), "the plan requires an impossible alignment");
   PlanBuilder nothing;
   nothing.at(0).verdict = verdict_forward;
   file = nothing.bytes();
-  poke<std::uint32_t>(file, offsetof(Header, flags), header_random_pools);
+  poke<uint32_t>(file, offsetof(Header, flags), header_random_pools);
   EXPECT_EQ(problem_with(file), "the plan draws from groups that it lacks");
 }
 
 std::vector<std::byte> plan_of_selectors() {
   PlanBuilder builder;
   builder.module(1).module(2).group().group();
-  const std::uint16_t sites[] = {builder.site(0x1005, 16), builder.site(0x2005, 0, 1)};
+  const uint16_t sites[] = {builder.site(0x1005, 16), builder.site(0x2005, 0, 1)};
   builder.conjunction(1, sites).conjunction(0, std::span(sites).first(1));
   return builder.bytes();
 }
-constexpr std::size_t sites_at = states_at + sizeof(State);
-constexpr std::size_t conjunctions_at = sites_at + 2 * sizeof(Site);
+constexpr size_t sites_at = states_at + sizeof(State);
+constexpr size_t conjunctions_at = sites_at + 2 * sizeof(Site);
 
 TEST(PlanFile, ReadsSelectors) {
   PlanView view;
@@ -192,13 +192,13 @@ TEST(PlanFile, ReadsSelectors) {
 
 TEST(PlanFile, RefusesEveryTruncationOfSelectors) {
   const std::vector<std::byte> file = plan_of_selectors();
-  for (std::size_t size = 0; size < file.size(); ++size)
-    EXPECT_NE(problem_with({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size)}), "")
+  for (size_t size = 0; size < file.size(); ++size)
+    EXPECT_NE(problem_with({file.begin(), file.begin() + static_cast<ptrdiff_t>(size)}), "")
         << size;
 }
 
 template <typename Field>
-std::string problem_of_selectors(std::size_t at, Field value) {
+std::string problem_of_selectors(size_t at, Field value) {
   std::vector<std::byte> file = plan_of_selectors();
   poke(file, at, value);
   PlanBuilder::seal(file);
@@ -206,43 +206,43 @@ std::string problem_of_selectors(std::size_t at, Field value) {
 }
 
 TEST(PlanFile, RefusesSelectorsThatContradictThemselves) {
-  const auto in_site = [](std::size_t field) { return sites_at + field; };
-  const auto in_conjunction = [](std::size_t field) { return conjunctions_at + field; };
+  const auto in_site = [](size_t field) { return sites_at + field; };
+  const auto in_conjunction = [](size_t field) { return conjunctions_at + field; };
   EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), 0u), "the plan has an unknown field");
   EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), header_selectors | header_random_pools),
             "the plan has selectors and draws groups at random");
-  EXPECT_EQ(problem_of_selectors(states_at + offsetof(State, verdict), std::uint16_t{0}),
+  EXPECT_EQ(problem_of_selectors(states_at + offsetof(State, verdict), uint16_t{0}),
             "the plan decides before it has seen a caller");
   EXPECT_EQ(problem_of_selectors(states_at + offsetof(State, verdict), verdict_undecided),
             "the plan has selectors and states");
-  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, module)), std::uint32_t{2}),
+  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, module)), uint32_t{2}),
             "the plan names a module it lacks");
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, flags)), 2u),
             "the plan has an unknown flag");
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, reserved)), 1u),
             "the plan has an unknown field");
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, flags)), 1u), "");
-  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, offset)), std::uint64_t{4}),
+  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, offset)), uint64_t{4}),
             "the plan names an address that no program has");
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, offset)), max_offset),
             "the plan names an address that no program has");
-  for (const std::uint32_t step : {4u, (1u << 20) + 8, 0x80000000u})
+  for (const uint32_t step : {4u, (1u << 20) + 8, 0x80000000u})
     EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, step)), step),
               "the plan has a step that leads nowhere");
-  EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, group)), std::uint16_t{2}),
+  EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, group)), uint16_t{2}),
             "the plan names a group it lacks");
-  for (const std::uint16_t alignment : std::initializer_list<std::uint16_t>{4, 12, 24, 32})
+  for (const uint16_t alignment : std::initializer_list<uint16_t>{4, 12, 24, 32})
     EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, alignment)), alignment),
               "the plan requires an impossible alignment");
-  for (const std::uint16_t count : std::initializer_list<std::uint16_t>{0, 13, 0xFFFF})
+  for (const uint16_t count : std::initializer_list<uint16_t>{0, 13, 0xFFFF})
     EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, count)), count),
               "the plan has a conjunction of no sites, or of too many");
-  for (const std::uint16_t count : std::initializer_list<std::uint16_t>{1, 3})
+  for (const uint16_t count : std::initializer_list<uint16_t>{1, 3})
     EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, count)), count),
               "the plan names a call site it lacks");
-  EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, sites)), std::uint16_t{2}),
+  EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, sites)), uint16_t{2}),
             "the plan names a call site it lacks");
-  EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, reserved)), std::uint16_t{1}),
+  EXPECT_EQ(problem_of_selectors(in_conjunction(offsetof(Conjunction, reserved)), uint16_t{1}),
             "the plan has an unknown field");
 }
 
@@ -252,29 +252,29 @@ TEST(PlanFile, RefusesAForeignFile) {
 
 TEST(PlanFile, RefusesMissingGroups) {
   std::vector<std::byte> file = good_plan();
-  poke<std::uint16_t>(file, states_at + 2 * sizeof(State) + offsetof(State, verdict), 2);
+  poke<uint16_t>(file, states_at + 2 * sizeof(State) + offsetof(State, verdict), 2);
   PlanBuilder::seal(file);
   EXPECT_EQ(problem_with(file), "the plan names a group it lacks");
 }
 
 TEST(PlanFile, RefusesStatesThatAreTheirOwnAncestors) {
   std::vector<std::byte> file = good_plan();
-  poke<std::uint32_t>(file, states_at + 1 * sizeof(State) + offsetof(State, parent), 1);
+  poke<uint32_t>(file, states_at + 1 * sizeof(State) + offsetof(State, parent), 1);
   PlanBuilder::seal(file);
   EXPECT_EQ(problem_with(file), "the plan's states are out of order");
 }
 
 TEST(PlanFile, RefusesAStepThatDoesNotLeadOutwards) {
-  for (const std::int32_t step : {0, -16, 4, 12, (1 << 20) + 8}) {
+  for (const int32_t step : {0, -16, 4, 12, (1 << 20) + 8}) {
     std::vector<std::byte> file = good_plan();
-    poke<std::int32_t>(file, states_at + 1 * sizeof(State) + offsetof(State, step), step);
+    poke<int32_t>(file, states_at + 1 * sizeof(State) + offsetof(State, step), step);
     PlanBuilder::seal(file);
     EXPECT_EQ(problem_with(file), "the plan has a step that leads nowhere") << step;
   }
 }
 
 TEST(PlanFile, RefusesAnAddressThatNoProgramHas) {
-  for (const std::uint64_t offset : {1ull << 47, 1ull << 48 | 16, ~0ull}) {
+  for (const uint64_t offset : {1ull << 47, 1ull << 48 | 16, ~0ull}) {
     std::vector<std::byte> file = good_plan();
     poke(file, states_at + 1 * sizeof(State) + offsetof(State, offset), offset);
     PlanBuilder::seal(file);
@@ -285,17 +285,17 @@ TEST(PlanFile, RefusesAnAddressThatNoProgramHas) {
 TEST(PlanFile, RefusesARegisterSavedOutsideItsFrame) {
   for (const int below : {0, -8, 4, 16, 24}) {
     std::vector<std::byte> file = good_plan();
-    const std::size_t state = states_at + 1 * sizeof(State);
-    poke<std::int32_t>(file, state + offsetof(State, step), 16);
-    poke<std::uint8_t>(file, state + offsetof(State, flags), state_restores_rbp);
-    poke(file, state + offsetof(State, rbp_below), static_cast<std::int16_t>(below));
+    const size_t state = states_at + 1 * sizeof(State);
+    poke<int32_t>(file, state + offsetof(State, step), 16);
+    poke<uint8_t>(file, state + offsetof(State, flags), state_restores_rbp);
+    poke(file, state + offsetof(State, rbp_below), static_cast<int16_t>(below));
     PlanBuilder::seal(file);
     EXPECT_EQ(problem_with(file), "the plan restores a register from nowhere") << below;
   }
 }
 
-std::string problem_of_layout(std::uint32_t flags, std::uint64_t starts,
-                              std::uint32_t in_version = layout_version) {
+std::string problem_of_layout(uint32_t flags, uint64_t starts,
+                              uint32_t in_version = layout_version) {
   std::vector<std::byte> file = good_plan();
   poke(file, offsetof(Header, version), in_version);
   poke(file, groups_at + offsetof(Group, flags), flags);
@@ -305,7 +305,7 @@ std::string problem_of_layout(std::uint32_t flags, std::uint64_t starts,
 }
 
 TEST(PlanFile, RefusesImpossibleLayoutsOfPages) {
-  constexpr std::uint32_t masked = group_by_size | group_masked, way = 12 << group_way_bit;
+  constexpr uint32_t masked = group_by_size | group_masked, way = 12 << group_way_bit;
   EXPECT_EQ(problem_of_layout(masked | way, 1), "");
   EXPECT_EQ(problem_of_layout(group_by_size | group_packed, 0), "");
   EXPECT_EQ(problem_of_layout(group_by_size | group_line_start, 0), "");
@@ -326,7 +326,7 @@ TEST(PlanFile, RefusesImpossibleLayoutsOfPages) {
   EXPECT_EQ(problem_of_layout(masked | way, 1, 3), "the plan has an unknown flag");
   EXPECT_EQ(problem_of_layout(masked | way, 0),
             "the plan has a group whose blocks may start nowhere");
-  for (const std::uint32_t shift : {0u, 11u, 17u, 255u})
+  for (const uint32_t shift : {0u, 11u, 17u, 255u})
     EXPECT_EQ(problem_of_layout(masked | shift << group_way_bit, 1),
               "the plan has a way of an impossible size");
   EXPECT_EQ(problem_of_layout(masked | group_packed | way, 1),
@@ -340,18 +340,18 @@ TEST(PlanFile, RefusesImpossibleLayoutsOfPages) {
 }
 
 TEST(PlanFile, RefusesUnknownFlagsAndFields) {
-  const std::size_t modules_at = sizeof(Header);
-  const auto refused = [](std::size_t at, std::uint8_t value, std::string_view problem) {
+  const size_t modules_at = sizeof(Header);
+  const auto refused = [](size_t at, uint8_t value, std::string_view problem) {
     std::vector<std::byte> file = good_plan();
     poke(file, at, value);
     PlanBuilder::seal(file);
     EXPECT_EQ(problem_with(file), problem) << at;
   };
-  for (const std::size_t at :
+  for (const size_t at :
        {offsetof(Header, flags), groups_at + offsetof(Group, flags) + 2,
         states_at + offsetof(State, flags), states_at + sizeof(State) + offsetof(State, flags)})
     refused(at, 8, "the plan has an unknown flag");
-  for (const std::size_t at :
+  for (const size_t at :
        {offsetof(Header, sites), offsetof(Header, conjunctions) + 3,
         modules_at + offsetof(Module, layout), groups_at + offsetof(Group, starts) + 7,
         states_at + offsetof(State, reserved)})
@@ -376,20 +376,20 @@ TEST(PlanFile, ReadsCheckedModules) {
 }
 
 TEST(PlanFile, RefusesCheckedModulesThatContradictThemselves) {
-  const std::size_t checked_at = sizeof(Header) + sizeof(Module) + sizeof(Group) + sizeof(State);
-  const std::size_t relaxations_at = checked_at + 2 * sizeof(CheckedModule);
-  const auto problem = [](std::size_t at, std::uint64_t value) {
+  const size_t checked_at = sizeof(Header) + sizeof(Module) + sizeof(Group) + sizeof(State);
+  const size_t relaxations_at = checked_at + 2 * sizeof(CheckedModule);
+  const auto problem = [](size_t at, uint64_t value) {
     std::vector<std::byte> file = plan_with_checked_modules();
     poke(file, at, value);
     PlanBuilder::seal(file);
     return problem_with(file);
   };
   // Lengths and counts are halves of these words.
-  EXPECT_EQ(problem(checked_at + 32, 20 | std::uint64_t{1} << 32),
+  EXPECT_EQ(problem(checked_at + 32, 20 | uint64_t{1} << 32),
             "the plan's relaxations are of no module");
-  EXPECT_EQ(problem(checked_at + 32, 20 | std::uint64_t{3} << 32),
+  EXPECT_EQ(problem(checked_at + 32, 20 | uint64_t{3} << 32),
             "the plan's relaxations are of no module");
-  EXPECT_EQ(problem(checked_at + 32, 33 | std::uint64_t{2} << 32),
+  EXPECT_EQ(problem(checked_at + 32, 33 | uint64_t{2} << 32),
             "the plan has a module without a build-id");
   EXPECT_EQ(problem(checked_at + 40, 1), "the plan has an unknown field");
   EXPECT_EQ(problem(relaxations_at, max_offset), "the plan names an address that no program has");

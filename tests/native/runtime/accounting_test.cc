@@ -18,16 +18,16 @@ constexpr plan::Group groups[3] = {{0, plan::Reuse::newest_first, 0},
                                    {0, plan::Reuse::whole_chunks, 0},
                                    {plan::group_by_size, plan::Reuse::newest_first, 0}};
 
-class GroupedMemoryTest : public testing::TestWithParam<std::uint32_t> {
+class GroupedMemoryTest : public testing::TestWithParam<uint32_t> {
  protected:
   static void SetUpTestSuite() {
     if (arena.bytes() != 0) return;
-    ASSERT_TRUE(arena.reserve(std::size_t{1} << 30));
+    ASSERT_TRUE(arena.reserve(size_t{1} << 30));
     configure_heaps(groups, 4096);
   }
-  static std::vector<char*> make(std::size_t count, std::uint32_t bytes) {
+  static std::vector<char*> make(size_t count, uint32_t bytes) {
     std::vector<char*> made;
-    for (std::size_t at = 0; at < count; ++at) made.push_back(make_block(GetParam(), bytes));
+    for (size_t at = 0; at < count; ++at) made.push_back(make_block(GetParam(), bytes));
     return made;
   }
   static void free(const std::vector<char*>& blocks) {
@@ -38,7 +38,7 @@ class GroupedMemoryTest : public testing::TestWithParam<std::uint32_t> {
 INSTANTIATE_TEST_SUITE_P(Groups, GroupedMemoryTest, testing::Values(0, 1, 2));
 
 TEST_P(GroupedMemoryTest, BlocksInUseCountAndFreedOnesDoNot) {
-  const std::uint64_t before = grouped_memory().live;
+  const uint64_t before = grouped_memory().live;
   std::vector<char*> kept = make(1000, 48), freed = make(3000, 56);
   EXPECT_EQ(grouped_memory().live - before, 1000u * 48 + 3000u * 56);
   free(freed);
@@ -49,8 +49,8 @@ TEST_P(GroupedMemoryTest, BlocksInUseCountAndFreedOnesDoNot) {
 
 // More of them than the ring of remote frees has places for, and fewer.
 TEST_P(GroupedMemoryTest, WhatOthersFreeDoesNotCountWhileItsOwnerWaits) {
-  for (const std::size_t count : {100u, 5000u}) {
-    const std::uint64_t before = grouped_memory().live;
+  for (const size_t count : {100u, 5000u}) {
+    const uint64_t before = grouped_memory().live;
     const std::vector<char*> blocks = make(count, 96);
     std::thread([&] { free(blocks); }).join();
     EXPECT_EQ(grouped_memory().live, before);
@@ -61,13 +61,13 @@ TEST_P(GroupedMemoryTest, WhatOthersFreeDoesNotCountWhileItsOwnerWaits) {
 
 #ifndef HALO_THREAD_SANITIZER  // the fast paths count without atomics; words are read as a whole
 TEST_P(GroupedMemoryTest, IsNearlyRightWhileThreadsWork) {
-  constexpr std::size_t threads = 4, kept_blocks = 4000, passing = 200;
-  constexpr std::uint32_t bytes = 256;
-  const std::uint64_t before = grouped_memory().live;
-  std::atomic<std::size_t> ready{0};
+  constexpr size_t threads = 4, kept_blocks = 4000, passing = 200;
+  constexpr uint32_t bytes = 256;
+  const uint64_t before = grouped_memory().live;
+  std::atomic<size_t> ready{0};
   std::atomic<bool> ends{false};
   std::vector<std::thread> working;
-  for (std::size_t thread = 0; thread < threads; ++thread)
+  for (size_t thread = 0; thread < threads; ++thread)
     working.emplace_back([&] {
       const std::vector<char*> kept = make(kept_blocks, bytes);
       ++ready;
@@ -75,9 +75,9 @@ TEST_P(GroupedMemoryTest, IsNearlyRightWhileThreadsWork) {
       free(kept);
     });
   while (ready != threads) std::this_thread::yield();
-  constexpr std::uint64_t least = threads * kept_blocks * bytes;
+  constexpr uint64_t least = threads * kept_blocks * bytes;
   // What a cache holds or flushes at once may count twice or not at all.
-  constexpr std::uint64_t slack = threads * (passing * bytes + 128 * 1024);
+  constexpr uint64_t slack = threads * (passing * bytes + 128 * 1024);
   for (int poll = 0; poll < 20000; ++poll) {
     const GroupedMemory now = grouped_memory();
     ASSERT_GE(now.live - before + slack, least);
@@ -101,7 +101,7 @@ TEST_P(GroupedMemoryTest, PurgingLeavesNoFreePageInMemory) {
   EXPECT_GT(purge_grouped_memory(), 0u);
   const GroupedMemory now = grouped_memory();
   EXPECT_EQ(now.resident, now.active);
-  EXPECT_LT(now.resident, std::uint64_t{1} << 20);
+  EXPECT_LT(now.resident, uint64_t{1} << 20);
   for (const char* block : kept) EXPECT_EQ(block[63], 7);
   EXPECT_EQ(purge_grouped_memory(), 0u);
   free(kept);

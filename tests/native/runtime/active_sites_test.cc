@@ -16,14 +16,12 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::uintptr_t none = ~std::uintptr_t{0};
+constexpr uintptr_t none = ~uintptr_t{0};
 
-std::uintptr_t address_of(const std::uintptr_t* slot) {
-  return reinterpret_cast<std::uintptr_t>(slot);
-}
+uintptr_t address_of(const uintptr_t* slot) { return reinterpret_cast<uintptr_t>(slot); }
 
 struct SyntheticStack {
-  std::uintptr_t words[64]{};
+  uintptr_t words[64]{};
   ActiveSites active{};
 
   SyntheticStack() {
@@ -66,13 +64,13 @@ TEST(ActiveSites, NeedTheSameCallerIfItsSlotIsKnown) {
 TEST(ActiveSites, ThatCallTheAllocatorAreSeenAtItsReturnAddress) {
   SyntheticStack stack;
   stack.words[20] = 0x1000;
-  const auto called_from = [&](std::uintptr_t address, const std::uintptr_t* here) {
+  const auto called_from = [&](uintptr_t address, const uintptr_t* here) {
     return is_caller(address, here, return_words(here));
   };
   EXPECT_TRUE(called_from(0x1000, stack.words + 20));
   EXPECT_FALSE(called_from(0x1000, stack.words + 18)) << "a frame of the program's is between";
   // An address of the library's own code: that of this test.
-  stack.words[18] = reinterpret_cast<std::uintptr_t>(&own_code);
+  stack.words[18] = reinterpret_cast<uintptr_t>(&own_code);
   EXPECT_TRUE(called_from(0x1000, stack.words + 18));
   stack.words[20] = none;
   EXPECT_FALSE(called_from(none, stack.words + 18)) << "a site that is not to be seen";
@@ -94,13 +92,13 @@ TEST(ActiveSites, AreFoundOutermostOnAStackThatIsSeenForTheFirstTime) {
 
 TEST(ActiveSites, FindTheStacksOfThreads) {
   const SiteAddress sites[] = {{none, 0, false}};
-  for (const std::size_t size : {std::size_t{0}, std::size_t{64} << 10, std::size_t{3} << 20}) {
+  for (const size_t size : {size_t{0}, size_t{64} << 10, size_t{3} << 20}) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     if (size != 0) pthread_attr_setstacksize(&attributes, size);
     pthread_t thread;
     const auto body = [](void* argument) -> void* {
-      const auto* here = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
+      const auto* here = static_cast<const uintptr_t*>(__builtin_frame_address(0));
       const ActiveSites* found =
           begin_active_sites(static_cast<const SiteAddress*>(argument), 1, here);
       EXPECT_NE(found, nullptr);
@@ -109,14 +107,14 @@ TEST(ActiveSites, FindTheStacksOfThreads) {
       EXPECT_TRUE(on_own_stack(*found, here));
       pthread_attr_t own;
       void* low = nullptr;
-      std::size_t bytes = 0;
+      size_t bytes = 0;
       pthread_getattr_np(pthread_self(), &own);
       pthread_attr_getstack(&own, &low, &bytes);
-      EXPECT_EQ(found->low, reinterpret_cast<std::uintptr_t>(low));
+      EXPECT_EQ(found->low, reinterpret_cast<uintptr_t>(low));
       EXPECT_LE(found->high, found->low + bytes);
       EXPECT_GE(found->high + 64 * 1024, found->low + bytes);
       // A heap block is on no thread's stack.
-      std::vector<std::uintptr_t> elsewhere(8);
+      std::vector<uintptr_t> elsewhere(8);
       active_sites = nullptr;
       EXPECT_EQ(begin_active_sites(static_cast<const SiteAddress*>(argument), 1, elsewhere.data()),
                 nullptr);
@@ -147,44 +145,43 @@ using SumOfAll = decltype(&sum_of_all);
 class Page {
  public:
   Page() {
-    const std::uintptr_t near =
-        reinterpret_cast<std::uintptr_t>(&sum_of_all) & ~std::uintptr_t{4095};
-    for (std::uintptr_t away = 1 << 16; memory_ == nullptr && away < 1u << 30; away += 1 << 16) {
+    const uintptr_t near = reinterpret_cast<uintptr_t>(&sum_of_all) & ~uintptr_t{4095};
+    for (uintptr_t away = 1 << 16; memory_ == nullptr && away < 1u << 30; away += 1 << 16) {
       void* p = mmap(reinterpret_cast<void*>(near - away), 4096, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-      if (p != MAP_FAILED) memory_ = static_cast<std::uint8_t*>(p);
+      if (p != MAP_FAILED) memory_ = static_cast<uint8_t*>(p);
     }
   }
   ~Page() { munmap(memory_, 4096); }
   Page(const Page&) = delete;
   Page& operator=(const Page&) = delete;
 
-  std::uint8_t* thunk(std::uint32_t site, std::uint32_t step, const void* target) {
-    std::uint8_t* at = memory_ + used_;
+  uint8_t* thunk(uint32_t site, uint32_t step, const void* target) {
+    uint8_t* at = memory_ + used_;
     used_ += thunk_bytes;
-    const Thunk thunk{site, step, active_sites_offset(), reinterpret_cast<std::uintptr_t>(target)};
-    EXPECT_TRUE(write_thunk(thunk, at, reinterpret_cast<std::uintptr_t>(at)));
+    const Thunk thunk{site, step, active_sites_offset(), reinterpret_cast<uintptr_t>(target)};
+    EXPECT_TRUE(write_thunk(thunk, at, reinterpret_cast<uintptr_t>(at)));
     return at;
   }
   void close() { ASSERT_EQ(mprotect(memory_, 4096, PROT_READ | PROT_EXEC), 0); }
 
  private:
-  std::uint8_t* memory_ = nullptr;
-  std::size_t used_ = 0;
+  uint8_t* memory_ = nullptr;
+  size_t used_ = 0;
 };
 
 ActiveSites* own_record(const void* here) {
   static thread_local ActiveSites record;
   std::memset(static_cast<void*>(&record), 0, sizeof record);
-  record.low = reinterpret_cast<std::uintptr_t>(here) - (1 << 16);
-  record.high = reinterpret_cast<std::uintptr_t>(here) + (1 << 16);
+  record.low = reinterpret_cast<uintptr_t>(here) - (1 << 16);
+  record.high = reinterpret_cast<uintptr_t>(here) + (1 << 16);
   return active_sites = &record;
 }
 
 TEST(Thunks, LeaveArgumentsAndReturnValuesAlone) {
   Page page;
   std::vector<SumOfAll> functions;
-  for (const std::uint32_t step : {0u, 16u})
+  for (const uint32_t step : {0u, 16u})
     functions.push_back(reinterpret_cast<SumOfAll>(
         page.thunk(step, step, reinterpret_cast<const void*>(&sum_of_all))));
   page.close();
@@ -215,10 +212,10 @@ struct Recursion {
   std::mt19937 random;
   int left = 20000;
   jmp_buf way_out;
-  std::size_t caught_at = 0;
+  size_t caught_at = 0;
 };
 
-std::uintptr_t site_addresses[4];  // return addresses; recorded by the first call of each
+uintptr_t site_addresses[4];  // return addresses; recorded by the first call of each
 
 __attribute__((noinline)) void level(Recursion* r, int site);
 
@@ -229,11 +226,11 @@ __attribute__((noinline)) void call_site(Recursion* r) {
   asm volatile("# the call is not a jump %0" ::"i"(site));
 }
 
-void check(Recursion& r, const std::uintptr_t* here) {
+void check(Recursion& r, const uintptr_t* here) {
   for (int site = 0; site < 3; ++site) {
     const bool real = std::count(r.path.begin(), r.path.end(), site) != 0;
     const SiteAddress address{site_addresses[site], 0, false};
-    ASSERT_EQ(is_active(*active_sites, static_cast<std::size_t>(site), address, here), real);
+    ASSERT_EQ(is_active(*active_sites, static_cast<size_t>(site), address, here), real);
   }
 }
 
@@ -256,7 +253,7 @@ void go_down(Recursion* r, int site) {
 }
 
 void level(Recursion* r, int site) {
-  const auto* slot = static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1;
+  const auto* slot = static_cast<const uintptr_t*>(__builtin_frame_address(0)) + 1;
   site_addresses[site] = *slot;
   check(*r, slot);
   while (--r->left > 0 && r->path.size() < 40 && r->random() % 9 < 4) {
@@ -271,7 +268,7 @@ TEST(Thunks, RecordTheOutermostCallThroughRecursionAndLongjmp) {
   Page page;
   Recursion r;
   r.random.seed(7);
-  for (std::uint32_t site = 0; site < 3; ++site)
+  for (uint32_t site = 0; site < 3; ++site)
     r.through[site] = reinterpret_cast<Recursion::Function>(
         page.thunk(site, 0, reinterpret_cast<const void*>(&level)));
   r.through[3] = &level;
@@ -284,7 +281,7 @@ TEST(Thunks, RecordTheOutermostCallThroughRecursionAndLongjmp) {
       go_down(&r, static_cast<int>(r.random() % 4));
     } else {
       r.path.clear();
-      check(r, static_cast<const std::uintptr_t*>(__builtin_frame_address(0)));
+      check(r, static_cast<const uintptr_t*>(__builtin_frame_address(0)));
     }
   }
   active_sites = nullptr;

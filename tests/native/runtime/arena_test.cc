@@ -13,11 +13,11 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::size_t system_pages = page_size / system_page;
+constexpr size_t system_pages = page_size / system_page;
 
 class ArenaTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(arena_.reserve(std::size_t{1} << 30)); }
+  void SetUp() override { ASSERT_TRUE(arena_.reserve(size_t{1} << 30)); }
 
   // Acquires a page and writes to it.
   Page* take(PageKind kind = PageKind::normal) {
@@ -33,8 +33,8 @@ class ArenaTest : public testing::Test {
     for (const unsigned char is_in_memory : pages) any = any || (is_in_memory & 1) != 0;
     return any;
   }
-  std::size_t resident(const std::vector<Page*>& pages) const {
-    std::size_t count = 0;
+  size_t resident(const std::vector<Page*>& pages) const {
+    size_t count = 0;
     for (const Page* page : pages) count += is_resident(*page);
     return count;
   }
@@ -47,13 +47,13 @@ TEST_F(ArenaTest, KeepsThirtyTwoFreePagesAndASixteenthOfThoseInUse) {
   for (int i = 0; i < 320; ++i) pages.push_back(take());
   std::vector<Page*> freed;
   for (int i = 0; i < 160; ++i) {
-    freed.push_back(pages[static_cast<std::size_t>(2 * i)]);
+    freed.push_back(pages[static_cast<size_t>(2 * i)]);
     arena_.release(*freed.back());
   }
   EXPECT_EQ(arena_.pages_used(), 160u);
   EXPECT_LE(resident(freed), 32u + 160 / 16);
   EXPECT_GE(resident(freed), 1u);
-  for (int i = 0; i < 160; ++i) arena_.release(*pages[static_cast<std::size_t>(2 * i + 1)]);
+  for (int i = 0; i < 160; ++i) arena_.release(*pages[static_cast<size_t>(2 * i + 1)]);
   EXPECT_LE(resident(pages), 32u);
   EXPECT_EQ(arena_.pages_used(), 0u);
 }
@@ -86,30 +86,30 @@ TEST_F(ArenaTest, PurgedPagesAreZero) {
 }
 
 TEST_F(ArenaTest, KeepsKindsOfPagesInSlabsOfTheirOwn) {
-  std::set<std::uint32_t> slabs[2];
+  std::set<uint32_t> slabs[2];
   for (int i = 0; i < 200; ++i) {
     const auto kind = i % 3 == 0 ? PageKind::huge : PageKind::normal;
     const Page* page = take(kind);
     if (!arena_.huge_pages().wanted()) break;  // they are slow here: all later pages are normal
     slabs[i % 3 == 0].insert((arena_.link_of(*page) - 1) / slab_pages);
   }
-  for (const std::uint32_t slab : slabs[1]) EXPECT_FALSE(slabs[0].contains(slab));
+  for (const uint32_t slab : slabs[1]) EXPECT_FALSE(slabs[0].contains(slab));
 }
 
 TEST_F(ArenaTest, PurgesAHugePageOnlyAsAWhole) {
   std::vector<Page*> pages;
   for (int i = 0; i < 64; ++i) pages.push_back(take(PageKind::huge));
   if (!arena_.huge_pages().wanted()) GTEST_SKIP() << "huge pages come slowly here";
-  for (int i = 0; i < 63; ++i) arena_.release(*pages[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 63; ++i) arena_.release(*pages[static_cast<size_t>(i)]);
   EXPECT_EQ(resident({pages.begin(), pages.begin() + 32}), 0u);
   EXPECT_EQ(resident({pages.begin() + 32, pages.end()}), 32u) << "one is in use";
 }
 
 TEST(GrowingArena, TakesFewAddressesAndMoreAsPagesAreTaken) {
   Arena arena;
-  ASSERT_TRUE(arena.reserve(std::size_t{1} << 30));
+  ASSERT_TRUE(arena.reserve(size_t{1} << 30));
   EXPECT_LE(arena.bytes(), slab_size);
-  std::size_t taken = 0;
+  size_t taken = 0;
   for (PageKind kind = PageKind::normal; Page* page = arena.acquire(kind);
        kind = ++taken % 3 == 0 ? PageKind::huge : PageKind::normal) {
     ASSERT_TRUE(arena.contains(arena.memory_of(*page)));
@@ -118,22 +118,22 @@ TEST(GrowingArena, TakesFewAddressesAndMoreAsPagesAreTaken) {
     arena.bits_of(*page)->free = 1;
     ASSERT_LE(arena.bytes(), (taken + 1) * page_size * 9 / 8 + 3 * slab_size);
   }
-  EXPECT_GE(taken, (std::size_t{1} << 30) / page_size - slab_pages);
-  EXPECT_EQ(arena.bytes(), std::size_t{1} << 30);
+  EXPECT_GE(taken, (size_t{1} << 30) / page_size - slab_pages);
+  EXPECT_EQ(arena.bytes(), size_t{1} << 30);
   EXPECT_EQ(arena.pages_used(), taken);
 }
 
 TEST(GrowingArena, LeavesAloneWhatLiesInItsWay) {
   Arena arena;
-  ASSERT_TRUE(arena.reserve(std::size_t{1} << 30));
-  auto* there = reinterpret_cast<char*>(arena.base()) + (std::size_t{16} << 20);
+  ASSERT_TRUE(arena.reserve(size_t{1} << 30));
+  auto* there = reinterpret_cast<char*>(arena.base()) + (size_t{16} << 20);
   void* other = mmap(there, system_page, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   ASSERT_EQ(other, there);
   *there = 77;
-  std::size_t taken = 0;
+  size_t taken = 0;
   while (arena.acquire(PageKind::normal) != nullptr) ++taken;
-  EXPECT_EQ(taken, (std::size_t{16} << 20) / page_size);
+  EXPECT_EQ(taken, (size_t{16} << 20) / page_size);
   EXPECT_FALSE(arena.contains(there));
   EXPECT_EQ(*there, 77);
   munmap(there, system_page);
@@ -142,7 +142,7 @@ TEST(GrowingArena, LeavesAloneWhatLiesInItsWay) {
 
 TEST(GrowingArena, GrowsForManyThreads) {
   Arena arena;
-  ASSERT_TRUE(arena.reserve(std::size_t{256} << 20));
+  ASSERT_TRUE(arena.reserve(size_t{256} << 20));
   std::vector<std::vector<Page*>> taken(4);
   std::vector<std::thread> threads;
   for (auto& mine : taken)
@@ -159,7 +159,7 @@ TEST(GrowingArena, GrowsForManyThreads) {
     });
   for (std::thread& thread : threads) thread.join();
   std::set<Page*> all;
-  std::size_t count = 0;
+  size_t count = 0;
   for (const auto& mine : taken) {
     all.insert(mine.begin(), mine.end());
     count += mine.size();
@@ -168,13 +168,13 @@ TEST(GrowingArena, GrowsForManyThreads) {
   // The threads may all have ended for lack of one kind of pages, with some of the other left.
   for (const PageKind kind : {PageKind::normal, PageKind::huge})
     while (Page* page = arena.acquire(kind)) EXPECT_TRUE(all.insert(page).second);
-  EXPECT_EQ(all.size(), (std::size_t{256} << 20) / page_size);
+  EXPECT_EQ(all.size(), (size_t{256} << 20) / page_size);
 }
 
 // A page that is being purged has no owner.
 TEST(SharedArena, NeverPurgesPagesInUse) {
   Arena arena;
-  ASSERT_TRUE(arena.reserve(std::size_t{256} << 20));
+  ASSERT_TRUE(arena.reserve(size_t{256} << 20));
   std::atomic<int> damaged{0};
   std::vector<std::thread> threads;
   for (int number = 1; number <= 4; ++number)
@@ -190,7 +190,7 @@ TEST(SharedArena, NeverPurgesPagesInUse) {
           mine.back()->touched = 1;
         }
         for (const Page* page : mine) damaged += *arena.memory_of(*page) != number;
-        while (mine.size() > static_cast<std::size_t>(round % 40)) {
+        while (mine.size() > static_cast<size_t>(round % 40)) {
           arena.release(*mine.back());
           mine.pop_back();
         }

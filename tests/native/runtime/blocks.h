@@ -7,7 +7,7 @@
 namespace halo::runtime {
 
 // Of `bytes`, a multiple of 8; nullptr if memory is refused.
-inline char* make_block(std::uint32_t group, std::uint32_t bytes) {
+inline char* make_block(uint32_t group, uint32_t bytes) {
   ThreadHeap* heaps = thread_heap();
   const InsideHeap inside(heaps);
   return static_cast<char*>(heaps->own_heap_of(group)->allocate(bytes));
@@ -23,10 +23,10 @@ inline void free_block(void* p) {
   page.heap->deallocate(page, p);
 }
 
-inline std::size_t size_of_block(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
+inline size_t size_of_block(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
 
 // The calling thread's heap, with empty caches.
-inline GroupHeap& flushed_heap(std::uint32_t group) {
+inline GroupHeap& flushed_heap(uint32_t group) {
   ThreadHeap* heaps = thread_heap();
   const InsideHeap inside(heaps);
   GroupHeap* heap = heaps->own_heap_of(group);

@@ -13,13 +13,13 @@ namespace {
 
 TEST(Callers, AgreeWithAMapWhileModulesComeAndGo) {
   std::mt19937_64 random(3);
-  std::map<std::uintptr_t, CallerCode> callers;
-  std::vector<std::uintptr_t> ever;
+  std::map<uintptr_t, CallerCode> callers;
+  std::vector<uintptr_t> ever;
   for (int round = 0; round < 1000; ++round) {
     // A module's callers are close together, and collide with those of the previous module.
-    const std::uintptr_t module = (random() % (std::uintptr_t{1} << 46)) & ~std::uintptr_t{0xFFF};
+    const uintptr_t module = (random() % (uintptr_t{1} << 46)) & ~uintptr_t{0xFFF};
     for (int i = 0; i < 40; ++i) {
-      const std::uintptr_t address = module + random() % 0x4000;
+      const uintptr_t address = module + random() % 0x4000;
       callers[address] = static_cast<CallerCode>(random() % plan::max_groups);
       add_caller({address, callers[address]});
       ever.push_back(address);
@@ -32,37 +32,37 @@ TEST(Callers, AgreeWithAMapWhileModulesComeAndGo) {
         ++at;
       }
     }
-    for (const std::uintptr_t address : ever) {
+    for (const uintptr_t address : ever) {
       const auto at = callers.find(address);
       ASSERT_EQ(find_caller(address), at == callers.end() ? code_forward : at->second);
     }
   }
-  for (const std::uintptr_t address : ever) remove_caller(address);
-  for (const std::uintptr_t address : ever) ASSERT_EQ(find_caller(address), code_forward);
+  for (const uintptr_t address : ever) remove_caller(address);
+  for (const uintptr_t address : ever) ASSERT_EQ(find_caller(address), code_forward);
 }
 
 TEST(Callers, ThatAreAllGoneLeaveAnEmptyTable) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 100; ++round) {
-    std::vector<std::uintptr_t> callers;
-    for (int i = 0; i < 2000; ++i) callers.push_back(1 + random() % (std::uintptr_t{1} << 47));
-    for (const std::uintptr_t caller : callers) add_caller({caller, decided_code(7, false)});
+    std::vector<uintptr_t> callers;
+    for (int i = 0; i < 2000; ++i) callers.push_back(1 + random() % (uintptr_t{1} << 47));
+    for (const uintptr_t caller : callers) add_caller({caller, decided_code(7, false)});
     std::ranges::shuffle(callers, random);
-    for (const std::uintptr_t caller : callers) remove_caller(caller);
+    for (const uintptr_t caller : callers) remove_caller(caller);
   }
-  EXPECT_TRUE(std::ranges::all_of(caller_words, [](std::uint64_t word) { return word == 0; }));
+  EXPECT_TRUE(std::ranges::all_of(caller_words, [](uint64_t word) { return word == 0; }));
 }
 
 TEST(Callers, ForwardWhatDoesNotFit) {
-  std::vector<std::uintptr_t> callers;
-  for (std::uintptr_t i = 1; i <= 2 * caller_slots; ++i) callers.push_back(i * 40);
-  for (const std::uintptr_t caller : callers) add_caller({caller, decided_code(7, false)});
+  std::vector<uintptr_t> callers;
+  for (uintptr_t i = 1; i <= 2 * caller_slots; ++i) callers.push_back(i * 40);
+  for (const uintptr_t caller : callers) add_caller({caller, decided_code(7, false)});
   const auto found = std::ranges::count_if(
-      callers, [](std::uintptr_t caller) { return find_caller(caller) == decided_code(7, false); });
+      callers, [](uintptr_t caller) { return find_caller(caller) == decided_code(7, false); });
   EXPECT_GT(found, caller_slots / 2);
   EXPECT_LT(found, caller_slots);
   EXPECT_EQ(find_caller(39), code_forward);
-  for (const std::uintptr_t caller : callers) remove_caller(caller);
+  for (const uintptr_t caller : callers) remove_caller(caller);
   // There is room again.
   add_caller({callers.back(), decided_code(7, false)});
   EXPECT_EQ(find_caller(callers.back()), decided_code(7, false));

@@ -14,13 +14,13 @@ namespace halo::runtime {
 class Figure3 {
  public:
   struct Place {
-    std::size_t page;
-    std::uint32_t offset;
+    size_t page;
+    uint32_t offset;
     bool operator==(const Place&) const = default;
   };
 
   // Nothing if no page has a permitted start with room behind it.
-  std::optional<Place> allocate(const StartMask& mask, std::uint32_t bytes) {
+  std::optional<Place> allocate(const StartMask& mask, uint32_t bytes) {
     if (first_permitted(mask, 0, bytes) + bytes > page_size) return {};
     std::vector<Block> candidates;
     for (const Block& it : blocks_)
@@ -50,20 +50,19 @@ class Figure3 {
     }
   }
 
-  std::uint64_t skipped() const { return skipped_; }
-  std::size_t blocks() const { return blocks_.size(); }
+  uint64_t skipped() const { return skipped_; }
+  size_t blocks() const { return blocks_.size(); }
 
  private:
   struct Block {
     Place place;
-    std::uint32_t bytes;
+    uint32_t bytes;
     bool is_free;
-    std::uint64_t freed_at;
+    uint64_t freed_at;
   };
 
   // Slot by slot, after the first one; blocks of a multiple of 16 bytes are aligned to 16.
-  static std::uint32_t first_permitted(const StartMask& mask, std::uint32_t offset,
-                                       std::uint32_t bytes) {
+  static uint32_t first_permitted(const StartMask& mask, uint32_t offset, uint32_t bytes) {
     while (bytes % 16 == 0 && offset % 16 != 0) ++offset;
     while ((mask.slots >> (offset / mask.slot_bytes() % 64) & 1) == 0)
       offset = (offset / mask.slot_bytes() + 1) * mask.slot_bytes();
@@ -77,18 +76,18 @@ class Figure3 {
   }
   Block& at(Place place) { return *find(place); }
 
-  Place take(Place place, std::uint32_t bytes) {
+  Place take(Place place, uint32_t bytes) {
     Block& it = at(place);
-    const std::uint32_t rest = it.bytes - bytes;
+    const uint32_t rest = it.bytes - bytes;
     it.is_free = false;
     it.bytes = bytes;
     if (rest != 0) add_free({place.page, place.offset + bytes}, rest);
     return place;
   }
 
-  Place step(const StartMask& mask, std::uint32_t bytes) {
+  Place step(const StartMask& mask, uint32_t bytes) {
     if (!opened_ || first_permitted(mask, next_, bytes) + bytes > page_size) open_page();
-    const std::uint32_t start = first_permitted(mask, next_, bytes), buffer = next_;
+    const uint32_t start = first_permitted(mask, next_, bytes), buffer = next_;
     next_ = start + bytes;
     if (start != buffer) add_free({page_, buffer}, start - buffer);
     skipped_ += start - buffer;
@@ -104,25 +103,23 @@ class Figure3 {
       if (!in_use)
         drop(page_);
       else if (next_ != page_size)
-        add_free({page_, next_}, static_cast<std::uint32_t>(page_size) - next_);
+        add_free({page_, next_}, static_cast<uint32_t>(page_size) - next_);
       ++page_;
     }
     opened_ = true;
     next_ = 0;
   }
 
-  void drop(std::size_t page) {
+  void drop(size_t page) {
     std::erase_if(blocks_, [&](const Block& it) { return it.place.page == page; });
   }
-  void add_free(Place place, std::uint32_t bytes) {
-    blocks_.push_back({place, bytes, true, ++now_});
-  }
+  void add_free(Place place, uint32_t bytes) { blocks_.push_back({place, bytes, true, ++now_}); }
 
   std::vector<Block> blocks_;
   bool opened_ = false;
-  std::size_t page_ = 0;
-  std::uint32_t next_ = 0;
-  std::uint64_t skipped_ = 0, now_ = 0;
+  size_t page_ = 0;
+  uint32_t next_ = 0;
+  uint64_t skipped_ = 0, now_ = 0;
 };
 
 }  // namespace halo::runtime

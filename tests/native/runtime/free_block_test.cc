@@ -12,15 +12,15 @@ namespace {
 class FreeBlock : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(std::size_t{1} << 30));
+    ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(size_t{1} << 30));
     page_ = arena.acquire(PageKind::normal);
     ASSERT_NE(page_, nullptr);
   }
-  static Block* block_at(std::size_t offset) {
+  static Block* block_at(size_t offset) {
     return reinterpret_cast<Block*>(arena.memory_of(*page_) + offset);
   }
-  static std::uint64_t word_of(const Block& block) { return block.word(); }
-  static void write(Block& block, std::uint64_t word) {
+  static uint64_t word_of(const Block& block) { return block.word(); }
+  static void write(Block& block, uint64_t word) {
     std::memcpy(static_cast<void*>(&block), &word, sizeof word);
   }
 
@@ -29,7 +29,7 @@ class FreeBlock : public testing::Test {
 
 TEST_F(FreeBlock, LinksToTheNextOneAndIsFree) {
   Block& block = *block_at(0);
-  for (const std::size_t offset : {8, 64, 4096, 1 << 15}) {
+  for (const size_t offset : {8, 64, 4096, 1 << 15}) {
     block.set_next(block_at(offset));
     EXPECT_EQ(block.next(), block_at(offset));
     EXPECT_TRUE(block.is_free());
@@ -44,8 +44,8 @@ TEST_F(FreeBlock, LinksToTheNextOneAndIsFree) {
 TEST_F(FreeBlock, HoldsNoAddress) {
   Block& block = *block_at(0);
   block.set_next(block_at(64));
-  EXPECT_NE(word_of(block), reinterpret_cast<std::uintptr_t>(block_at(64)));
-  const std::uint64_t here = word_of(block);
+  EXPECT_NE(word_of(block), reinterpret_cast<uintptr_t>(block_at(64)));
+  const uint64_t here = word_of(block);
   block_at(8)->set_next(block_at(64));
   EXPECT_NE(here, word_of(*block_at(8))) << "the same next block, seen from another place";
 }
@@ -60,15 +60,15 @@ TEST_F(FreeBlock, OfAnotherPlaceLeadsNowhere) {
 TEST_F(FreeBlock, LeadsNowhereAfterAChangeOfAnyByte) {
   Block& block = *block_at(0);
   block.set_next(block_at(128));
-  const std::uint64_t word = word_of(block);
+  const uint64_t word = word_of(block);
   for (unsigned byte = 0; byte < 8; ++byte)
-    for (std::uint64_t change = 1; change < 256; ++change) {
+    for (uint64_t change = 1; change < 256; ++change) {
       write(block, word ^ change << (8 * byte));
       ASSERT_EQ(block.next(), nullptr) << byte << " " << change;
       ASSERT_FALSE(block.is_free());
     }
-  for (const std::uint64_t written : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0},
-                                      reinterpret_cast<std::uint64_t>(block_at(64))}) {
+  for (const uint64_t written :
+       {uint64_t{0}, uint64_t{1}, ~uint64_t{0}, reinterpret_cast<uint64_t>(block_at(64))}) {
     write(block, written);
     ASSERT_EQ(block.next(), nullptr) << written;
     ASSERT_FALSE(block.is_free());

@@ -19,9 +19,9 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::uint32_t max_size = 4096;
+constexpr uint32_t max_size = 4096;
 
-enum Kind : std::uint32_t {
+enum Kind : uint32_t {
   mixed,
   whole,
   equal,
@@ -33,7 +33,7 @@ enum Kind : std::uint32_t {
   group_count
 };
 constexpr StartMask half_of_the_slots = {0x0000ffffffff0000, 12};
-constexpr std::uint32_t masked_flags =
+constexpr uint32_t masked_flags =
     plan::group_by_size | plan::group_masked | half_of_the_slots.way_shift << plan::group_way_bit;
 
 // One arena serves all tests of the process.
@@ -49,17 +49,17 @@ void open_arena() {
       {plan::group_by_size | plan::group_packed, plan::Reuse::newest_first, 0},
   };
   if (arena.bytes() != 0) return;
-  ASSERT_TRUE(arena.reserve(std::size_t{8} << 30));
+  ASSERT_TRUE(arena.reserve(size_t{8} << 30));
   configure_heaps(groups, max_size);
 }
 
 class GroupHeapTest : public ::testing::TestWithParam<Kind> {
  protected:
   static void SetUpTestSuite() { open_arena(); }
-  static char* make(std::uint32_t bytes) {
+  static char* make(uint32_t bytes) {
     char* const made = make_block(GetParam(), bytes);
     if (GetParam() == masked) {
-      const auto offset = static_cast<std::uint32_t>(made - arena.memory_of(arena.page_of(made)));
+      const auto offset = static_cast<uint32_t>(made - arena.memory_of(arena.page_of(made)));
       EXPECT_TRUE(half_of_the_slots.permits(offset)) << offset;
     }
     return made;
@@ -80,8 +80,8 @@ TEST(BlockBytes, FollowTheSize) {
 
 TEST(SizeClasses, WasteAtMostASixteenth) {
   unsigned last = 0;
-  for (std::uint32_t bytes = 8; bytes <= 65536; bytes += 8) {
-    const std::uint32_t rounded = size_class(bytes);
+  for (uint32_t bytes = 8; bytes <= 65536; bytes += 8) {
+    const uint32_t rounded = size_class(bytes);
     ASSERT_GE(rounded, bytes);
     ASSERT_LE((rounded - bytes) * 16, bytes);
     ASSERT_EQ(size_class(rounded), rounded);
@@ -95,13 +95,13 @@ TEST(SizeClasses, WasteAtMostASixteenth) {
 // The sets of a first-level cache in which neighbouring blocks start; their counts differ by one at
 // most.
 TEST(BlockSpacing, SpreadsOverAllCacheSets) {
-  for (std::uint32_t block = line; block <= page_size / 2; block += line) {
+  for (uint32_t block = line; block <= page_size / 2; block += line) {
     const BlockSpacing spacing = BlockSpacing::of(block);
     ASSERT_GE(spacing.step, block);
     ASSERT_LE(spacing.step - block, std::max(block / 16, 1u)) << block;
     std::vector<int> starts(sets);
-    std::uint32_t offset = 0, before = 0;
-    for (std::uint32_t i = 0; i < 4 * sets; ++i) {
+    uint32_t offset = 0, before = 0;
+    for (uint32_t i = 0; i < 4 * sets; ++i) {
       ++starts[offset / line % sets];
       before = offset;
       offset = spacing.next(offset);
@@ -114,11 +114,11 @@ TEST(BlockSpacing, SpreadsOverAllCacheSets) {
 }
 
 TEST(BlockSpacing, ARowIsTheBlocksInOneStep) {
-  for (std::uint32_t block = 8; block <= 4096; block += 8) {
+  for (uint32_t block = 8; block <= 4096; block += 8) {
     const BlockSpacing spacing = BlockSpacing::of(block);
-    for (std::uint32_t offset = 0; offset < page_size; offset = spacing.next(offset)) {
-      std::uint32_t count = 1, behind = spacing.next(offset);
-      for (std::uint32_t i = 1; i < 20; ++i) {
+    for (uint32_t offset = 0; offset < page_size; offset = spacing.next(offset)) {
+      uint32_t count = 1, behind = spacing.next(offset);
+      for (uint32_t i = 1; i < 20; ++i) {
         const auto row = spacing.row(offset, i * spacing.step + i % spacing.step);
         ASSERT_EQ(row.count, count) << block << " from " << offset;
         ASSERT_EQ(row.behind, behind) << block << " from " << offset;
@@ -131,17 +131,16 @@ TEST(BlockSpacing, ARowIsTheBlocksInOneStep) {
 }
 
 TEST(FirstOffset, CostsAThirtySecondOfTheBlocksAtMost) {
-  for (std::uint32_t block = 8; block <= 65536; block += 8) {
-    const std::uint32_t step = spacing_in_pages(block).step;
-    std::uint32_t blocks = 0, lost = 0;
-    for (std::uint32_t page = 1; page <= 64; ++page) {
-      const std::uint32_t first = first_offset(page, block);
+  for (uint32_t block = 8; block <= 65536; block += 8) {
+    const uint32_t step = spacing_in_pages(block).step;
+    uint32_t blocks = 0, lost = 0;
+    for (uint32_t page = 1; page <= 64; ++page) {
+      const uint32_t first = first_offset(page, block);
       ASSERT_EQ(first % line, 0u);
       ASSERT_LE(first + block, page_size) << block;
-      const auto here = static_cast<std::uint32_t>(page_size) / step;
+      const auto here = static_cast<uint32_t>(page_size) / step;
       blocks += here;
-      if (first > page_size / 64)
-        lost += here - (static_cast<std::uint32_t>(page_size) - first) / step;
+      if (first > page_size / 64) lost += here - (static_cast<uint32_t>(page_size) - first) / step;
     }
     ASSERT_LE(lost * 32, blocks) << block;
   }
@@ -149,15 +148,15 @@ TEST(FirstOffset, CostsAThirtySecondOfTheBlocksAtMost) {
 
 // The blocks of all pages are one row, but for the pages that have a block less.
 TEST(FirstOffset, ContinuesThePageBefore) {
-  for (const std::uint32_t block : {4096u, 5120u, 6144u, 8192u, 10240u, 12288u}) {
-    std::vector<std::uint32_t> starts;
-    for (std::uint32_t page = 1; starts.size() < 2000; ++page)
-      for (std::uint32_t at = first_offset(page, block); at + block <= page_size;
+  for (const uint32_t block : {4096u, 5120u, 6144u, 8192u, 10240u, 12288u}) {
+    std::vector<uint32_t> starts;
+    for (uint32_t page = 1; starts.size() < 2000; ++page)
+      for (uint32_t at = first_offset(page, block); at + block <= page_size;
            at += spacing_in_pages(block).step)
         starts.push_back(at / line % sets);
-    for (std::size_t from = 0; from + 768 <= starts.size(); from += 11) {
+    for (size_t from = 0; from + 768 <= starts.size(); from += 11) {
       std::vector<int> counts(sets);
-      for (std::size_t i = from; i < from + 768; ++i) ++counts[starts[i]];
+      for (size_t i = from; i < from + 768; ++i) ++counts[starts[i]];
       const auto [minimum, maximum] = std::minmax_element(counts.begin(), counts.end());
       ASSERT_LE(*maximum - *minimum, 5) << block;
     }
@@ -166,12 +165,12 @@ TEST(FirstOffset, ContinuesThePageBefore) {
 
 // Each page uses its share of the 64 sets, however few blocks it has.
 TEST(FirstOffset, SpreadsLargeBlocksOfManyPagesOverAllCacheSets) {
-  for (const std::uint32_t block : {1024u, 2048u, 4096u, 8192u, 16384u, 32768u}) {
+  for (const uint32_t block : {1024u, 2048u, 4096u, 8192u, 16384u, 32768u}) {
     const BlockSpacing spacing = spacing_in_pages(block);
     std::vector<int> starts(sets);
     int count = 0;
-    for (std::uint32_t page = 1; count < 3200; ++page)
-      for (std::uint32_t at = first_offset(page, block); at + block <= page_size;
+    for (uint32_t page = 1; count < 3200; ++page)
+      for (uint32_t at = first_offset(page, block); at + block <= page_size;
            at = at + spacing.next(0), ++count)
         ++starts[at / line % sets];
     EXPECT_LE(std::count(starts.begin(), starts.end(), 0), 2) << block;
@@ -204,7 +203,7 @@ TEST(EqualPages, KeepSizesApart) {
 
 TEST(EqualPages, OfTheSmallestBlocksTakeAllBack) {
   open_arena();
-  const std::uint64_t before = flushed_heap(other_equal).live_bytes();
+  const uint64_t before = flushed_heap(other_equal).live_bytes();
   std::vector<char*> blocks;
   for (int i = 0; i < 30000; ++i) blocks.push_back(make_block(other_equal, 8));
   for (char* p : blocks) free_block(p);
@@ -228,7 +227,7 @@ TEST(MixedPages, LoseNoBlockOfAPair) {
   for (int i = 0; i < 1000; ++i) blocks.insert(make_block(other_mixed, 248));
   int pairs = 0, halves = 0;
   for (const char* p : blocks) {
-    if (reinterpret_cast<std::uintptr_t>(p) % 16 != 0) continue;
+    if (reinterpret_cast<uintptr_t>(p) % 16 != 0) continue;
     (blocks.contains(p + 248) ? pairs : halves) += 1;
   }
   EXPECT_GE(pairs, 490);
@@ -236,7 +235,7 @@ TEST(MixedPages, LoseNoBlockOfAPair) {
 }
 
 struct Live {
-  std::uint32_t bytes;
+  uint32_t bytes;
   unsigned char fill;
 };
 
@@ -249,14 +248,14 @@ TEST_P(GroupHeapTest, KeepsTheShadowModelsInvariants) {
     if (random() % 20000 == 0) flushed_heap(GetParam());
     const bool grow = live.size() < 3000 || random() % 2 == 0;
     if (grow && live.size() < 20000) {
-      const std::uint32_t bytes =
+      const uint32_t bytes =
           block_bytes(random() % 8 == 0 ? random() % max_size : random() % 100, random() % 4 == 0);
       char* p = make(bytes);
       ASSERT_NE(p, nullptr);
       ASSERT_TRUE(arena.contains(p));
-      const std::uint32_t alignment = std::min(16u, bytes & (~bytes + 1));
-      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(p) % alignment, 0u);
-      const auto usable = static_cast<std::uint32_t>(size_of_block(p));
+      const uint32_t alignment = std::min(16u, bytes & (~bytes + 1));
+      ASSERT_EQ(reinterpret_cast<uintptr_t>(p) % alignment, 0u);
+      const auto usable = static_cast<uint32_t>(size_of_block(p));
       ASSERT_EQ(usable, size_class(bytes));
       const auto above = live.lower_bound(p);
       if (above != live.end()) {
@@ -271,26 +270,26 @@ TEST_P(GroupHeapTest, KeepsTheShadowModelsInvariants) {
     } else {
       auto victim = live.lower_bound(std::next(live.begin(), random() % 50)->first);
       const auto [p, what] = *victim;
-      for (std::uint32_t i = 0; i < what.bytes; ++i)
+      for (uint32_t i = 0; i < what.bytes; ++i)
         ASSERT_EQ(static_cast<unsigned char>(p[i]), what.fill);
       free_block(p);
       freed.insert(p);
       live.erase(victim);
     }
   }
-  std::uint64_t bytes = 0;
+  uint64_t bytes = 0;
   for (const auto& [p, what] : live) bytes += what.bytes;
   EXPECT_GE(flushed_heap(GetParam()).live_bytes(), bytes);
   // With empty caches, only blocks in use may be freed, and only by their start.
   for (const auto& [p, what] : live)
-    for (std::uint32_t at = 0; at < what.bytes; at += granule / 2)
+    for (uint32_t at = 0; at < what.bytes; at += granule / 2)
       ASSERT_EQ(GroupHeap::may_be_in_use(p + at), at == 0) << at;
   for (char* p : freed) ASSERT_EQ(GroupHeap::may_be_in_use(p), live.contains(p));
   for (const auto& [p, what] : live) free_block(p);
 }
 
 TEST_P(GroupHeapTest, UsesFreedMemoryAgain) {
-  const std::uint64_t before = arena.pages_used();
+  const uint64_t before = arena.pages_used();
   for (int round = 0; round < 50; ++round) {
     std::vector<void*> blocks;
     for (int i = 0; i < 100000; ++i) blocks.push_back(make(56));
@@ -302,7 +301,7 @@ TEST_P(GroupHeapTest, UsesFreedMemoryAgain) {
 
 TEST_P(GroupHeapTest, EmptyPagesLeaveTheHeap) {
   const GroupHeap& heap = flushed_heap(GetParam());
-  const std::uint64_t before = heap.pages();
+  const uint64_t before = heap.pages();
   std::vector<char*> blocks;
   for (int i = 0; i < 200000; ++i) blocks.push_back(make(72));
   EXPECT_GE(heap.pages(), before + 200000 * 72 / page_size);
@@ -319,7 +318,7 @@ TEST(EqualPages, AreFilledFromTheLowestAddressOn) {
   std::vector<char*> blocks;
   for (int i = 0; i < 800; ++i) blocks.push_back(make_block(other_equal, 64));
   std::vector<char*> freed;
-  for (std::size_t i = 0; i < blocks.size(); i += 4) freed.push_back(blocks[i]);
+  for (size_t i = 0; i < blocks.size(); i += 4) freed.push_back(blocks[i]);
   std::shuffle(freed.begin(), freed.end(), std::mt19937(3));
   for (char* p : freed) free_block(p);
   flushed_heap(other_equal);
@@ -337,7 +336,7 @@ TEST(MixedPages, FillWideGapsInOrderWithAnySize) {
   for (char* p : kept) std::memset(p, 0x5A, 48);
   for (char* p : freed) free_block(p);
   flushed_heap(other_mixed);
-  const std::uint64_t pages = heap.pages();
+  const uint64_t pages = heap.pages();
   std::vector<char*> again;
   int side_by_side = 0;
   for (int i = 0; i < 10000; ++i) {
@@ -365,12 +364,12 @@ TEST(MixedPages, AreNotAddedWhileFreePiecesAreMany) {
   const GroupHeap& heap = flushed_heap(other_mixed);
   std::vector<char*> blocks, larger;
   for (int i = 0; i < 400000; ++i) blocks.push_back(make_block(other_mixed, 48));
-  for (std::size_t i = 0; i < blocks.size(); i += 2) free_block(blocks[i]);
+  for (size_t i = 0; i < blocks.size(); i += 2) free_block(blocks[i]);
   flushed_heap(other_mixed);
   for (int i = 0; i < 5000; ++i) larger.push_back(make_block(other_mixed, 400));
   EXPECT_NE(arena.page_of(larger.back()).block, 0u);
-  const std::uint64_t pages = heap.pages();
-  for (std::size_t i = 0; i < blocks.size(); i += 2) blocks[i] = make_block(other_mixed, 48);
+  const uint64_t pages = heap.pages();
+  for (size_t i = 0; i < blocks.size(); i += 2) blocks[i] = make_block(other_mixed, 48);
   EXPECT_LE(heap.pages(), pages + 220) << "4.8 bytes in 48 are pages of equal blocks";
   for (char* p : blocks) free_block(p);
   for (char* p : larger) free_block(p);
@@ -383,7 +382,7 @@ TEST(SmallGroup, StaysSmallWhateverTheSizes) {
   for (int i = 0; i < 100000; ++i) {
     void*& block = live[random() % live.size()];
     if (block != nullptr) free_block(block);
-    block = make_block(small, static_cast<std::uint32_t>(8 * (1 + i / 100 % 200)));
+    block = make_block(small, static_cast<uint32_t>(8 * (1 + i / 100 % 200)));
   }
   EXPECT_LE(flushed_heap(small).resident_bytes(), 512u * 1024);
   for (void* block : live) free_block(block);
@@ -391,28 +390,28 @@ TEST(SmallGroup, StaysSmallWhateverTheSizes) {
 
 TEST_P(GroupHeapTest, OtherThreadsMayFree) {
   constexpr int rounds = 30, count = 20000;
-  const std::uint64_t before = arena.pages_used();
+  const uint64_t before = arena.pages_used();
   // Several mailboxes: neither thread needs the processor for each block that the other one
   // handles.
-  std::array<std::atomic<std::uint64_t*>, 64> mailboxes{};
+  std::array<std::atomic<uint64_t*>, 64> mailboxes{};
   std::atomic<bool> corrupt{false};
   std::thread consumer([&] {
     for (int i = 0; i < rounds * count; ++i) {
-      std::atomic<std::uint64_t*>& mailbox = mailboxes[i % mailboxes.size()];
-      std::uint64_t* p;
+      std::atomic<uint64_t*>& mailbox = mailboxes[i % mailboxes.size()];
+      uint64_t* p;
       while ((p = mailbox.exchange(nullptr)) == nullptr) std::this_thread::yield();
       for (int word = 0; word < 4; ++word)
-        if (p[word] != reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(word))
+        if (p[word] != reinterpret_cast<uintptr_t>(p) + static_cast<uintptr_t>(word))
           corrupt = true;
       free_block(p);
     }
   });
   std::thread producer([&] {
     for (int i = 0; i < rounds * count; ++i) {
-      auto* p = reinterpret_cast<std::uint64_t*>(make(32));
+      auto* p = reinterpret_cast<uint64_t*>(make(32));
       for (int word = 0; word < 4; ++word)
-        p[word] = reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(word);
-      std::atomic<std::uint64_t*>& mailbox = mailboxes[i % mailboxes.size()];
+        p[word] = reinterpret_cast<uintptr_t>(p) + static_cast<uintptr_t>(word);
+      std::atomic<uint64_t*>& mailbox = mailboxes[i % mailboxes.size()];
       while (mailbox.load() != nullptr) std::this_thread::yield();
       mailbox = p;
     }
@@ -424,14 +423,14 @@ TEST_P(GroupHeapTest, OtherThreadsMayFree) {
 }
 
 TEST_P(GroupHeapTest, HeapsOfEndedThreadsAreAdopted) {
-  const std::uint64_t before = arena.pages_used();
+  const uint64_t before = arena.pages_used();
   for (int i = 0; i < 100; ++i) std::thread([&] { free_block(make(64)); }).join();
   EXPECT_LE(arena.pages_used(), before + 2);
 }
 
 // All memory of an ended thread is released when it is freed.
 TEST_P(GroupHeapTest, BlocksOfEndedThreadsLeaveNoPagesBehind) {
-  const std::uint64_t before = arena.pages_used();
+  const uint64_t before = arena.pages_used();
   std::vector<char*> left;
   std::thread([&] {
     for (int i = 0; i < 20000; ++i) left.push_back(make(96));

@@ -10,9 +10,9 @@ namespace halo::runtime {
 namespace {
 
 // The period of a clock that ticks every 4 ms.
-constexpr std::uint64_t tick = 4'000'000;
+constexpr uint64_t tick = 4'000'000;
 
-void record_touch(HugePages& pages, int count, std::uint64_t nanoseconds) {
+void record_touch(HugePages& pages, int count, uint64_t nanoseconds) {
   for (int i = 0; i < count; ++i) pages.record_touch(nanoseconds);
 }
 

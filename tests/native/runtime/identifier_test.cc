@@ -18,7 +18,7 @@ using plan::Rule;
 using plan::verdict_forward;
 using plan::verdict_undecided;
 
-constexpr std::uintptr_t bias = 0x10000;
+constexpr uintptr_t bias = 0x10000;
 
 // A table with the plan's only module at `bias`.
 struct Made {
@@ -41,7 +41,7 @@ Made make(const PlanBuilder& builder, bool loaded = true) {
 }
 
 // Looks up the innermost address as malloc does, then walks.
-Verdict walk(const Table& table, const std::vector<std::uintptr_t>& stack, std::uintptr_t rbp = 0) {
+Verdict walk(const Table& table, const std::vector<uintptr_t>& stack, uintptr_t rbp = 0) {
   const CallerCode code = find_caller(stack[0]);
   if (code == code_forward) return forward_verdict;
   EXPECT_TRUE(planned(reinterpret_cast<const void*>(stack[0])));
@@ -79,7 +79,7 @@ TEST(Identifier, RecursionOnlyAdvances) {
   builder.state(b, 0xC, 1);
   const Made made = make(builder);
   // a b a b b c, where a's frames take one slot and b's take two.
-  const std::uintptr_t A = bias + 0xA, B = bias + 0xB, C = bias + 0xC;
+  const uintptr_t A = bias + 0xA, B = bias + 0xB, C = bias + 0xC;
   EXPECT_EQ(walk(*made.table, {A, B, 0, A, B, 0, B, 0, C}).group, 1);
 }
 
@@ -88,8 +88,7 @@ TEST(Identifier, EndlessRecursionEndsInForward) {
   const auto a = builder.state(0, 0xA, verdict_undecided, 8);
   builder.state(a, 0xB, 1);
   const Made made = make(builder);
-  EXPECT_EQ(walk(*made.table, std::vector<std::uintptr_t>(1000, bias + 0xA)).group,
-            verdict_forward);
+  EXPECT_EQ(walk(*made.table, std::vector<uintptr_t>(1000, bias + 0xA)).group, verdict_forward);
 }
 
 TEST(Identifier, FollowsTheFramePointer) {
@@ -97,13 +96,12 @@ TEST(Identifier, FollowsTheFramePointer) {
   const auto a = builder.state(0, 0xA, verdict_undecided, 8, Rule::frame_pointer);
   builder.state(a, 0xB, 2);
   const Made made = make(builder);
-  std::vector<std::uintptr_t> stack{bias + 0xA, 0, 0, 0, bias + 0xB};
-  const auto rbp = reinterpret_cast<std::uintptr_t>(&stack[3]);
+  std::vector<uintptr_t> stack{bias + 0xA, 0, 0, 0, bias + 0xB};
+  const auto rbp = reinterpret_cast<uintptr_t>(&stack[3]);
   EXPECT_EQ(identify(*made.table, 1, stack.data(), rbp).group, 2);
   // A frame pointer that leads down the stack, or far away, is not followed.
-  for (const std::uintptr_t bad :
-       {std::uintptr_t{0}, reinterpret_cast<std::uintptr_t>(stack.data()) - 64, rbp + (8u << 20),
-        rbp + 1})
+  for (const uintptr_t bad :
+       {uintptr_t{0}, reinterpret_cast<uintptr_t>(stack.data()) - 64, rbp + (8u << 20), rbp + 1})
     EXPECT_EQ(identify(*made.table, 1, stack.data(), bad).group, verdict_forward);
 }
 
@@ -115,8 +113,8 @@ TEST(Identifier, RestoresTheFramePointerThatAnInnerFrameSaved) {
   const auto b = builder.state(a, 0xB, verdict_undecided, 8, Rule::frame_pointer);
   builder.state(b, 0xC, 4);
   const Made made = make(builder);
-  std::vector<std::uintptr_t> stack{bias + 0xA, 0, 0, bias + 0xB, 0, 0, bias + 0xC};
-  stack[2] = reinterpret_cast<std::uintptr_t>(&stack[5]);  // saved rbp, just below the next slot
+  std::vector<uintptr_t> stack{bias + 0xA, 0, 0, bias + 0xB, 0, 0, bias + 0xC};
+  stack[2] = reinterpret_cast<uintptr_t>(&stack[5]);  // saved rbp, just below the next slot
   EXPECT_EQ(identify(*made.table, a, stack.data(), 0xDEAD).group, 4);
 }
 
@@ -129,9 +127,9 @@ TEST(Identifier, UnloadedModulesNeverMatch) {
 }
 
 // The innermost occurrence of each address, as section 4.1 of HALO reduces stacks.
-std::vector<std::uintptr_t> reduced(const std::vector<std::uintptr_t>& stack) {
-  std::vector<std::uintptr_t> kept;
-  for (const std::uintptr_t address : stack)
+std::vector<uintptr_t> reduced(const std::vector<uintptr_t>& stack) {
+  std::vector<uintptr_t> kept;
+  for (const uintptr_t address : stack)
     if (std::find(kept.begin(), kept.end(), address) == kept.end()) kept.push_back(address);
   return kept;
 }
@@ -140,32 +138,32 @@ TEST(Identifier, AgreesWithReducedStacksOnRandomTries) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     PlanBuilder builder;
-    std::vector<std::vector<std::uintptr_t>> paths{{}};
-    for (std::uint32_t i = 1; i < 60; ++i) {
-      const auto parent = static_cast<std::uint32_t>(random() % i);
-      std::uintptr_t address = 1 + random() % 12;
-      std::vector<std::uintptr_t> path = paths[parent];
+    std::vector<std::vector<uintptr_t>> paths{{}};
+    for (uint32_t i = 1; i < 60; ++i) {
+      const auto parent = static_cast<uint32_t>(random() % i);
+      uintptr_t address = 1 + random() % 12;
+      std::vector<uintptr_t> path = paths[parent];
       path.push_back(bias + address);
       const bool fits = builder.at(parent).verdict == verdict_undecided &&
                         reduced(path).size() == path.size() &&
                         std::find(paths.begin(), paths.end(), path) == paths.end();
       if (!fits) path = {0};  // unreachable filler
-      const auto verdict = random() % 3 == 0 ? static_cast<std::uint16_t>(i) : verdict_undecided;
+      const auto verdict = random() % 3 == 0 ? static_cast<uint16_t>(i) : verdict_undecided;
       builder.state(fits ? parent : 0, fits ? address : 0x9000 + i, verdict, 8);
       paths.push_back(path);
     }
     const Made made = make(builder);
     for (int probe = 0; probe < 200; ++probe) {
-      std::vector<std::uintptr_t> stack(1 + random() % 20);
+      std::vector<uintptr_t> stack(1 + random() % 20);
       for (auto& address : stack) address = bias + 1 + random() % 12;
       const auto kept = reduced(stack);
-      std::uint16_t expected = verdict_forward;
-      for (std::size_t n = 1; n <= kept.size(); ++n) {
+      uint16_t expected = verdict_forward;
+      for (size_t n = 1; n <= kept.size(); ++n) {
         const auto at =
             std::find(paths.begin(), paths.end(),
-                      std::vector(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(n)));
+                      std::vector(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(n)));
         if (at == paths.end()) break;
-        const auto verdict = builder.at(static_cast<std::uint32_t>(at - paths.begin())).verdict;
+        const auto verdict = builder.at(static_cast<uint32_t>(at - paths.begin())).verdict;
         if (verdict == verdict_undecided) continue;
         expected = verdict;
         break;

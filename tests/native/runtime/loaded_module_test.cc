@@ -16,7 +16,7 @@
 namespace halo::runtime {
 namespace {
 
-int copy_info(dl_phdr_info* info, std::size_t, void* data) {
+int copy_info(dl_phdr_info* info, size_t, void* data) {
   static_cast<std::vector<dl_phdr_info>*>(data)->push_back(*info);
   return 0;
 }
@@ -52,7 +52,7 @@ bool is_among(std::span<const ElfW(Sym)> symbols, const LoadedModule& module,
 
 // Each symbol that a slot leads to is in the table, or among those that it lacks.
 TEST(LoadedModule, HasEverySymbolThatItRefersTo) {
-  std::size_t hashed = 0, others = 0;
+  size_t hashed = 0, others = 0;
   for (const dl_phdr_info& info : loaded()) {
     const LoadedModule module(info);
     const auto without = module.without_hash();
@@ -71,13 +71,13 @@ TEST(LoadedModule, HasEverySymbolThatItRefersTo) {
 }
 
 TEST(LoadedModule, SlotsOfCallsLeadIntoModules) {
-  std::size_t slots = 0;
+  size_t slots = 0;
   const std::vector<dl_phdr_info> infos = loaded();
   for (const dl_phdr_info& info : infos) {
     const LoadedModule module(info);
     for (const ElfW(Rela) & relocation : module.jump_slots) {
       if (ELF64_R_TYPE(relocation.r_info) != R_X86_64_JUMP_SLOT) continue;
-      const std::uintptr_t target = *module.slot_of(relocation);
+      const uintptr_t target = *module.slot_of(relocation);
       bool is_inside = target == 0;
       for (const dl_phdr_info& other : infos) is_inside |= LoadedModule(other).contains(target);
       EXPECT_TRUE(is_inside) << info.dlpi_name << ' ' << module.symbol_of(relocation);
@@ -91,8 +91,8 @@ TEST(ModuleWriter, WritesReadOnlyWordsAndClosesTheirPages) {
   for (const dl_phdr_info& info : loaded()) {
     const LoadedModule module(info);
     for (const ElfW(Rela) & relocation : module.data) {
-      std::uintptr_t* const slot = module.slot_of(relocation);
-      const auto at = reinterpret_cast<std::uintptr_t>(slot);
+      uintptr_t* const slot = module.slot_of(relocation);
+      const auto at = reinterpret_cast<uintptr_t>(slot);
       if (at < module.relro_begin || at >= module.relro_end) continue;
       {
         ModuleWriter writer(module);
@@ -101,7 +101,7 @@ TEST(ModuleWriter, WritesReadOnlyWordsAndClosesTheirPages) {
       EXPECT_EXIT(
           {
             signal(SIGSEGV, SIG_DFL);  // a sanitizer has a handler
-            *const_cast<volatile std::uintptr_t*>(slot) = *slot;
+            *const_cast<volatile uintptr_t*>(slot) = *slot;
             _exit(0);
           },
           testing::KilledBySignal(SIGSEGV), "");
@@ -112,13 +112,12 @@ TEST(ModuleWriter, WritesReadOnlyWordsAndClosesTheirPages) {
 }
 
 TEST(ModuleWriter, RefusesSegmentsThatAreNotWritable) {
-  std::size_t refused = 0;
+  size_t refused = 0;
   for (const dl_phdr_info& info : loaded()) {
     const LoadedModule module(info);
-    const auto symbols = reinterpret_cast<std::uintptr_t>(module.symbols);
+    const auto symbols = reinterpret_cast<uintptr_t>(module.symbols);
     if (!module.contains(symbols) || (module.protection_of(symbols) & PROT_WRITE) != 0) continue;
-    auto* const word =
-        const_cast<std::uintptr_t*>(reinterpret_cast<const std::uintptr_t*>(module.symbols));
+    auto* const word = const_cast<uintptr_t*>(reinterpret_cast<const uintptr_t*>(module.symbols));
     ModuleWriter writer(module);
     EXPECT_FALSE(writer.write(word, *word));
     ++refused;

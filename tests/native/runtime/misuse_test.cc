@@ -14,10 +14,10 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::uint32_t max_size = 1024;
+constexpr uint32_t max_size = 1024;
 
 // A group of single-size pages, one of mixed-size pages, and one that refills pages when empty.
-enum Kind : std::uint32_t { equal, mixed, whole };
+enum Kind : uint32_t { equal, mixed, whole };
 
 class Misuse : public testing::TestWithParam<Kind> {
  protected:
@@ -25,11 +25,11 @@ class Misuse : public testing::TestWithParam<Kind> {
     static const plan::Group groups[3] = {{plan::group_by_size, plan::Reuse::newest_first, 0},
                                           {0, plan::Reuse::newest_first, 0},
                                           {0, plan::Reuse::whole_chunks, 0}};
-    ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(std::size_t{1} << 30));
+    ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(size_t{1} << 30));
     if (first_thread_heap() != nullptr) return;
     configure_heaps(groups, max_size);
   }
-  static char* make(std::uint32_t bytes = 40) { return make_block(GetParam(), bytes); }
+  static char* make(uint32_t bytes = 40) { return make_block(GetParam(), bytes); }
   // Allocates that many blocks as the program does: all different, none in `mine`.
   static void expect_new_blocks(const std::set<char*>& mine, int count = 5000) {
     std::set<char*> seen = mine;
@@ -37,7 +37,7 @@ class Misuse : public testing::TestWithParam<Kind> {
       char* p = make();
       ASSERT_NE(p, nullptr);
       ASSERT_TRUE(arena.contains(p));
-      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(p) % granule, 0u);
+      ASSERT_EQ(reinterpret_cast<uintptr_t>(p) % granule, 0u);
       ASSERT_TRUE(seen.insert(p).second) << "served twice";
     }
   }
@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Misuse, testing::Values(equal, mixed, whole));
 TEST_P(Misuse, FreedTwiceInARow) {
   char* p = make();
   free_block(p);
-  const std::uint64_t live = thread_heap()->bytes_of(GetParam()).live;
+  const uint64_t live = thread_heap()->bytes_of(GetParam()).live;
   free_block(p);
   EXPECT_EQ(flushed_heap(GetParam()).live_bytes(), live);
   expect_new_blocks({});
@@ -80,7 +80,7 @@ TEST_P(Misuse, FreedTwiceAcrossAFlush) {
 
 TEST_P(Misuse, FreedInsideAndBehind) {
   char *before = make(), *p = make(), *last = make();
-  const std::uint64_t live = thread_heap()->bytes_of(GetParam()).live;
+  const uint64_t live = thread_heap()->bytes_of(GetParam()).live;
   for (const int offset : {1, 4, 7, 8, 9, 16, 24, 32}) free_block(p + offset);
   free_block(last + size_of_block(last));
   EXPECT_EQ(thread_heap()->bytes_of(GetParam()).live, live);
@@ -95,7 +95,7 @@ TEST_P(Misuse, FreedAgainWhenItsPageHasIt) {
   for (char* p : all) free_block(p);
   flushed_heap(GetParam());
   char* last = make();
-  for (std::size_t i = 0; i < all.size(); i += 7)
+  for (size_t i = 0; i < all.size(); i += 7)
     if (all[i] != last) free_block(all[i]);
   std::set<char*> mine{last};
   for (int i = 0; i < 500; ++i) ASSERT_TRUE(mine.insert(make()).second);
@@ -134,11 +134,11 @@ TEST_P(Misuse, FreedByTwoThreads) {
 }
 
 TEST_P(Misuse, WrittenToAfterTheFree) {
-  static std::uint64_t target[64];
+  static uint64_t target[64];
   std::vector<char*> freed;
   for (int i = 0; i < 64; ++i) freed.push_back(make());
   for (char* p : freed) free_block(p);
-  std::uintptr_t address = reinterpret_cast<std::uintptr_t>(target);
+  uintptr_t address = reinterpret_cast<uintptr_t>(target);
   for (char* p : freed) std::memcpy(p, &address, sizeof address);
   for (int i = 0; i < 200; ++i) {
     char* p = make();
@@ -151,7 +151,7 @@ TEST_P(Misuse, WrittenToInThePages) {
   std::vector<char*> all;
   for (int i = 0; i < 4000; ++i) all.push_back(make());
   std::set<char*> kept;
-  for (std::size_t i = 0; i < all.size(); ++i)
+  for (size_t i = 0; i < all.size(); ++i)
     if (i % 500 == 0)
       kept.insert(all[i]);
     else
@@ -167,9 +167,9 @@ TEST_P(Misuse, WrittenToInThePages) {
 // Whatever happens to freed blocks, those in use stay separate and keep their contents.
 TEST_P(Misuse, AtRandom) {
   std::mt19937 random(7);
-  std::map<char*, std::uint32_t> live;
+  std::map<char*, uint32_t> live;
   std::vector<char*> gone;
-  const auto overlaps = [&](char* p, std::uint32_t bytes) {
+  const auto overlaps = [&](char* p, uint32_t bytes) {
     auto after = live.lower_bound(p);
     if (after != live.end() && after->first < p + bytes) return true;
     return after != live.begin() && std::prev(after)->first + std::prev(after)->second > p;
@@ -185,7 +185,7 @@ TEST_P(Misuse, AtRandom) {
       char* p = std::next(live.begin(), static_cast<long>(random() % live.size() % 50))->first;
       free_block(p + 1 + random() % 31);
     } else if (live.size() < 500 || chance < 520) {
-      const auto bytes = static_cast<std::uint32_t>(32 + random() % 9 * 8);
+      const auto bytes = static_cast<uint32_t>(32 + random() % 9 * 8);
       char* p = make(bytes);
       if (p == nullptr) continue;
       ASSERT_FALSE(overlaps(p, bytes)) << step;
@@ -193,7 +193,7 @@ TEST_P(Misuse, AtRandom) {
       live[p] = bytes;
     } else {
       const auto found = std::next(live.begin(), static_cast<long>(random() % live.size() % 50));
-      for (std::uint32_t i = 0; i < found->second; ++i) ASSERT_EQ(found->first[i], 0x55);
+      for (uint32_t i = 0; i < found->second; ++i) ASSERT_EQ(found->first[i], 0x55);
       gone.push_back(found->first);
       free_block(found->first);
       if (random() % 10 == 0) free_block(found->first);

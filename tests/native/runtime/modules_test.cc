@@ -78,7 +78,7 @@ bool has_aligned(const Table& table) {
 }
 
 // As a handler of a signal does that has interrupted a change of modules.
-void align_during_a_change(std::uint32_t, ModulePlace place) {
+void align_during_a_change(uint32_t, ModulePlace place) {
   alarm(20);
   if (!place.present) align_table_to_16();
 }
@@ -114,7 +114,7 @@ TEST(Linker, FindsRegisteredModules) {
   ASSERT_NE(handle, nullptr) << dlerror();
   Dl_info info;
   ASSERT_NE(dladdr(dlsym(handle, "nothing"), &info), 0);
-  const auto start = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+  const auto start = reinterpret_cast<uintptr_t>(info.dli_fbase);
   EXPECT_TRUE(is_registered(start));
   EXPECT_FALSE(is_registered(start + 4096));
   dlclose(handle);

@@ -12,27 +12,27 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::uint32_t largest = 12288;  // a quarter of 48 KiB
+constexpr uint32_t largest = 12288;  // a quarter of 48 KiB
 
-plan::Group masked(std::uint64_t starts, std::uint32_t way_shift = 12) {
-  const std::uint32_t flags =
+plan::Group masked(uint64_t starts, uint32_t way_shift = 12) {
+  const uint32_t flags =
       plan::group_by_size | plan::group_masked | way_shift << plan::group_way_bit;
   return {flags, plan::Reuse::newest_first, starts};
 }
 
 // `slots` neighbouring slots, from number `first` on.
-constexpr std::uint64_t window(int first, int slots) {
-  return std::rotl((std::uint64_t{1} << slots) - 1, first);
+constexpr uint64_t window(int first, int slots) {
+  return std::rotl((uint64_t{1} << slots) - 1, first);
 }
 
 // The offsets of all blocks of a page. Checks that the rows are those of single blocks.
-std::vector<std::uint32_t> starts_in(const PageLayout& layout, std::uint32_t page,
-                                     std::uint32_t block, std::uint32_t most) {
-  std::vector<std::uint32_t> found;
-  const std::uint32_t first = layout.first(page, block);
-  for (std::uint32_t offset = first; offset + block <= page_size;) {
+std::vector<uint32_t> starts_in(const PageLayout& layout, uint32_t page, uint32_t block,
+                                uint32_t most) {
+  std::vector<uint32_t> found;
+  const uint32_t first = layout.first(page, block);
+  for (uint32_t offset = first; offset + block <= page_size;) {
     const auto one = layout.row(first, offset, 0, block);
-    const auto room = static_cast<std::uint32_t>(page_size) - offset - block;
+    const auto room = static_cast<uint32_t>(page_size) - offset - block;
     const auto row = layout.row(first, offset, std::min(room, most), block);
     EXPECT_EQ(one.count, 1u);
     EXPECT_GE(row.step, block);
@@ -41,7 +41,7 @@ std::vector<std::uint32_t> starts_in(const PageLayout& layout, std::uint32_t pag
     if (row.count > 1) {
       EXPECT_EQ(one.behind, offset + row.step);
     }
-    for (std::uint32_t i = 0; i < row.count; ++i) found.push_back(offset + i * row.step);
+    for (uint32_t i = 0; i < row.count; ++i) found.push_back(offset + i * row.step);
     EXPECT_GE(row.behind, found.back() + block);
     offset = row.behind;
   }
@@ -49,57 +49,56 @@ std::vector<std::uint32_t> starts_in(const PageLayout& layout, std::uint32_t pag
 }
 
 // All size classes up to a quarter of the cache.
-std::vector<std::uint32_t> blocks() {
-  std::vector<std::uint32_t> found;
-  for (std::uint32_t bytes = 8; bytes <= largest; bytes += 8)
+std::vector<uint32_t> blocks() {
+  std::vector<uint32_t> found;
+  for (uint32_t bytes = 8; bytes <= largest; bytes += 8)
     if (size_class(bytes) == bytes) found.push_back(bytes);
   return found;
 }
 
-void expect_permitted(std::uint64_t slots, std::uint32_t way, std::uint32_t page,
-                      std::uint32_t block) {
+void expect_permitted(uint64_t slots, uint32_t way, uint32_t page, uint32_t block) {
   const PageLayout layout{masked(slots, way)};
   const StartMask starts{slots, way};
-  for (const std::uint32_t offset : starts_in(layout, page, block, 4096))
+  for (const uint32_t offset : starts_in(layout, page, block, 4096))
     ASSERT_TRUE(starts.permits(offset))
         << std::hex << slots << " way " << way << " block " << block << " page " << page;
 }
 
 TEST(PageLayout, MaskedBlocksStartInPermittedSlots) {
   std::mt19937_64 random(1);
-  for (std::uint32_t way = plan::min_way; way <= plan::max_way; ++way)
+  for (uint32_t way = plan::min_way; way <= plan::max_way; ++way)
     for (int round = 0; round < 8; ++round)
-      for (const std::uint32_t block : blocks())
-        expect_permitted(random() | 1, way, static_cast<std::uint32_t>(random() % 1000), block);
+      for (const uint32_t block : blocks())
+        expect_permitted(random() | 1, way, static_cast<uint32_t>(random() % 1000), block);
 }
 
 TEST(PageLayout, LargeBlocksStartInEveryWindow) {
-  for (std::uint32_t way = plan::min_way; way <= plan::max_way; ++way)
-    for (const std::uint32_t block : {4096u, 8192u, 12288u, 16384u, 32768u})
+  for (uint32_t way = plan::min_way; way <= plan::max_way; ++way)
+    for (const uint32_t block : {4096u, 8192u, 12288u, 16384u, 32768u})
       for (int first = 0; first < 64; ++first)
         for (const int slots : {1, 8, 48, 63})
-          for (const std::uint32_t page : {1u, 6u, 63u})
+          for (const uint32_t page : {1u, 6u, 63u})
             expect_permitted(window(first, slots), way, page, block);
 }
 
 TEST(PageLayout, TheNextPermittedOffsetIsThatOfSteppingByLines) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 2000; ++round) {
-    const std::uint64_t few = random() & random() & random();
-    const StartMask mask{few | std::uint64_t{1} << (random() % 64), 12};
-    const auto from = static_cast<std::uint32_t>(random() % page_size) / line * line;
-    std::uint32_t stepped = from;
+    const uint64_t few = random() & random() & random();
+    const StartMask mask{few | uint64_t{1} << (random() % 64), 12};
+    const auto from = static_cast<uint32_t>(random() % page_size) / line * line;
+    uint32_t stepped = from;
     while (!mask.permits(stepped)) stepped += line;
     ASSERT_EQ(mask.from(from), stepped);
   }
 }
 
 TEST(PageLayout, BlocksOfAWayTakeTheSlotsOfAWindowInTurn) {
-  for (const std::uint32_t block : {4096u, 4352u, 8192u}) {
+  for (const uint32_t block : {4096u, 4352u, 8192u}) {
     std::vector<int> starts(64);
     int count = 0;
-    for (std::uint32_t page = 1; page <= 400; ++page)
-      for (const std::uint32_t offset :
+    for (uint32_t page = 1; page <= 400; ++page)
+      for (const uint32_t offset :
            starts_in(PageLayout{masked(window(8, 16))}, page, block, 4096)) {
         ++starts[offset / line % 64];
         ++count;
@@ -110,45 +109,45 @@ TEST(PageLayout, BlocksOfAWayTakeTheSlotsOfAWindowInTurn) {
 
 TEST(PageLayout, SmallBlocksUseAllLinesOfAWindow) {
   std::vector<int> starts(64);
-  for (std::uint32_t page = 1; page <= 16; ++page)
-    for (const std::uint32_t offset : starts_in(PageLayout{masked(window(0, 32))}, page, 256, 4096))
+  for (uint32_t page = 1; page <= 16; ++page)
+    for (const uint32_t offset : starts_in(PageLayout{masked(window(0, 32))}, page, 256, 4096))
       ++starts[offset / line % 64];
   EXPECT_EQ(std::count(starts.begin(), starts.begin() + 32, 0), 0);
 }
 
 TEST(PageLayout, OneSlotForAllBlocks) {
-  for (const std::uint32_t block : {64u, 256u, 1024u, 4096u})
-    for (const std::uint32_t offset : starts_in(PageLayout{masked(1)}, 5, block, 4096))
+  for (const uint32_t block : {64u, 256u, 1024u, 4096u})
+    for (const uint32_t offset : starts_in(PageLayout{masked(1)}, 5, block, 4096))
       ASSERT_EQ(offset / line % 64, 0u) << block;
 }
 
 TEST(PageLayout, BlocksStartAtALine) {
-  constexpr std::uint32_t flags = plan::group_by_size | plan::group_line_start;
+  constexpr uint32_t flags = plan::group_by_size | plan::group_line_start;
   plan::Group in_window = masked(window(8, 16));
   in_window.flags |= plan::group_line_start;
   for (const PageLayout& layout : {PageLayout{plan::Group{flags, {}, 0}}, PageLayout{in_window}})
-    for (const std::uint32_t block : blocks())
-      for (const std::uint32_t offset : starts_in(layout, 9, block, 4096))
+    for (const uint32_t block : blocks())
+      for (const uint32_t offset : starts_in(layout, 9, block, 4096))
         ASSERT_EQ(offset % line, 0u) << block;
 }
 
 TEST(PageLayout, PackedBlocksAreAdjacent) {
   const PageLayout layout{plan::Group{plan::group_by_size | plan::group_packed, {}, 0}};
-  for (const std::uint32_t block : blocks()) {
+  for (const uint32_t block : blocks()) {
     const auto starts = starts_in(layout, 7, block, 4096);
-    for (std::size_t i = 0; i < starts.size(); ++i) ASSERT_EQ(starts[i], i * block);
+    for (size_t i = 0; i < starts.size(); ++i) ASSERT_EQ(starts[i], i * block);
   }
 }
 
 // Any run of as many blocks as the cache has lines starts in all sets equally often.
 TEST(PageLayout, ASpreadOverALargeWayIsEven) {
-  for (const std::uint32_t way : {13u, 15u}) {
-    const std::uint32_t all = (1u << way) / line;
-    for (std::uint32_t block = line; block <= largest; block += line) {
+  for (const uint32_t way : {13u, 15u}) {
+    const uint32_t all = (1u << way) / line;
+    for (uint32_t block = line; block <= largest; block += line) {
       std::vector<int> starts(all);
       const BlockSpacing spacing = BlockSpacing::of(block, all);
-      std::uint32_t offset = 0;
-      for (std::uint32_t i = 0; i < 2 * all; ++i, offset = spacing.next(offset))
+      uint32_t offset = 0;
+      for (uint32_t i = 0; i < 2 * all; ++i, offset = spacing.next(offset))
         ++starts[offset / line % all];
       const auto [minimum, maximum] = std::minmax_element(starts.begin(), starts.end());
       ASSERT_LE(*maximum - *minimum, 2) << block << " way " << way;
@@ -157,12 +156,12 @@ TEST(PageLayout, ASpreadOverALargeWayIsEven) {
 }
 
 // The share of the first blocks of a group that start in sets with more than `ways` of them.
-double share_beyond(const PageLayout& layout, std::uint32_t all, std::uint32_t block, int ways,
-                    std::size_t count) {
+double share_beyond(const PageLayout& layout, uint32_t all, uint32_t block, int ways,
+                    size_t count) {
   std::vector<int> starts(all);
-  std::size_t found = 0;
-  for (std::uint32_t page = 1; found < count; ++page)
-    for (const std::uint32_t offset : starts_in(layout, page, block, 4096)) {
+  size_t found = 0;
+  for (uint32_t page = 1; found < count; ++page)
+    for (const uint32_t offset : starts_in(layout, page, block, 4096)) {
       if (found == count) break;
       ++starts[offset / line % all];
       ++found;
@@ -176,9 +175,9 @@ double share_beyond(const PageLayout& layout, std::uint32_t all, std::uint32_t b
 TEST(PageLayout, LargeBlocksInPagesOfTheDefaultWayUseAllSets) {
   double sum = 0;
   int sizes = 0;
-  for (const std::uint32_t block : blocks()) {
+  for (const uint32_t block : blocks()) {
     if (BlockSpacing::of(block).step == block) continue;
-    const double beyond = share_beyond(PageLayout{}, sets, block, 8, std::size_t{sets} * 6);
+    const double beyond = share_beyond(PageLayout{}, sets, block, 8, size_t{sets} * 6);
     ASSERT_LE(beyond, 0.13) << block;
     sum += beyond;
     ++sizes;
@@ -187,12 +186,12 @@ TEST(PageLayout, LargeBlocksInPagesOfTheDefaultWayUseAllSets) {
 }
 
 TEST(PageLayout, SpreadBlocksInPagesOfLargeWaysUseAllSets) {
-  for (std::uint32_t way = plan::min_way + 1; way <= plan::max_way; ++way) {
-    const std::uint32_t all = (1u << way) / line;
-    for (const std::uint32_t block : blocks()) {
+  for (uint32_t way = plan::min_way + 1; way <= plan::max_way; ++way) {
+    const uint32_t all = (1u << way) / line;
+    for (const uint32_t block : blocks()) {
       if (BlockSpacing::of(block, all).step == block) continue;
       const PageLayout layout{masked(UINT64_MAX, way)};
-      ASSERT_LE(share_beyond(layout, all, block, 8, std::size_t{all} * 6), 0.03)
+      ASSERT_LE(share_beyond(layout, all, block, 8, size_t{all} * 6), 0.03)
           << block << " way " << way;
     }
   }
@@ -200,17 +199,17 @@ TEST(PageLayout, SpreadBlocksInPagesOfLargeWaysUseAllSets) {
 
 TEST(PageLayout, PagesOfALargeWayHaveOneSpreadBlockLessAtMost) {
   const PageLayout layout{masked(UINT64_MAX, plan::max_way)};
-  for (const std::uint32_t block : blocks()) {
-    const std::uint32_t step = BlockSpacing::of(block, (1u << plan::max_way) / line).step;
+  for (const uint32_t block : blocks()) {
+    const uint32_t step = BlockSpacing::of(block, (1u << plan::max_way) / line).step;
     if (step == block) continue;
-    for (std::uint32_t page = 1; page <= 200; ++page)
+    for (uint32_t page = 1; page <= 200; ++page)
       ASSERT_GE(starts_in(layout, page, block, 4096).size() + 1, page_size / step) << block;
   }
 }
 
 TEST(PageLayout, TheDefaultIsASpreadOverFourKiB) {
   const PageLayout chosen{masked(UINT64_MAX)}, plain{plan::Group{plan::group_by_size, {}, 0}};
-  for (const std::uint32_t block : blocks())
+  for (const uint32_t block : blocks())
     ASSERT_EQ(starts_in(chosen, 3, block, 4096), starts_in(plain, 3, block, 4096));
 }
 

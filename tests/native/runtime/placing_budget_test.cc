@@ -6,10 +6,10 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::uint64_t second = 1'000'000'000;
+constexpr uint64_t second = 1'000'000'000;
 
 // The number of placements among `reloads` reloads of a plug-in, one every `period` nanoseconds.
-int placed(std::uint32_t callers, int reloads, std::uint64_t period) {
+int placed(uint32_t callers, int reloads, uint64_t period) {
   PlacingBudget budget;
   int taken = 0;
   for (int i = 0; i < reloads; ++i) taken += budget.take(callers, 7 * second + i * period) ? 1 : 0;
@@ -23,7 +23,7 @@ TEST(PlacingBudget, ManyCallersArePlacedIfReloadsAreRare) {
 }
 
 TEST(PlacingBudget, ReloadsOneAfterTheOtherTakeAFiftiethOfTheTime) {
-  constexpr std::uint64_t period = 50'000;
+  constexpr uint64_t period = 50'000;
   const int of_burst = 5'000'000 / (5000 * 4);
   const auto of_time = static_cast<int>(100'000 * period / 50 / (5000 * 4));
   EXPECT_NEAR(placed(5000, 100'000, period), of_burst + of_time, 2);

@@ -20,12 +20,12 @@ using plan::PlanBuilder;
 using plan::verdict_forward;
 using plan::verdict_undecided;
 
-constexpr std::uint32_t module_count = 3;
-constexpr std::uintptr_t page = 4096;
+constexpr uint32_t module_count = 3;
+constexpr uintptr_t page = 4096;
 
 struct Frame {
-  std::uint32_t module;
-  std::uint64_t offset;
+  uint32_t module;
+  uint64_t offset;
   bool operator==(const Frame&) const = default;
 };
 using Path = std::vector<Frame>;
@@ -39,8 +39,8 @@ struct Trie {
 Trie make_trie(std::mt19937& random) {
   Trie trie;
   while (trie.paths.size() < 60) {
-    const auto parent = static_cast<std::uint32_t>(random() % trie.paths.size());
-    const Frame frame{static_cast<std::uint32_t>(random() % module_count),
+    const auto parent = static_cast<uint32_t>(random() % trie.paths.size());
+    const Frame frame{static_cast<uint32_t>(random() % module_count),
                       1 + random() % 3 + page * (random() % 2)};
     Path path = trie.paths[parent];
     if (trie.builder.at(parent).verdict != verdict_undecided ||
@@ -48,7 +48,7 @@ Trie make_trie(std::mt19937& random) {
       continue;
     path.push_back(frame);
     if (std::ranges::find(trie.paths, path) != trie.paths.end()) continue;
-    const auto group = static_cast<std::uint16_t>(trie.paths.size());
+    const auto group = static_cast<uint16_t>(trie.paths.size());
     const auto verdict = random() % 3 == 0 ? group : verdict_undecided;
     trie.builder.at(trie.builder.state(parent, frame.offset, verdict, 8)).module = frame.module;
     trie.paths.push_back(path);
@@ -56,36 +56,36 @@ Trie make_trie(std::mt19937& random) {
   return trie;
 }
 
-using Places = std::array<std::optional<std::uintptr_t>, module_count>;
+using Places = std::array<std::optional<uintptr_t>, module_count>;
 
-std::optional<Frame> frame_at(std::uintptr_t address, const Places& places) {
-  for (std::uint32_t m = 0; m < module_count; ++m)
+std::optional<Frame> frame_at(uintptr_t address, const Places& places) {
+  for (uint32_t m = 0; m < module_count; ++m)
     if (places[m] && address > *places[m] && address - *places[m] < 2 * page)
       return Frame{m, address - *places[m]};
   return std::nullopt;
 }
 
 // Section 4.1 of HALO: the innermost occurrence of each address, followed down the trie.
-std::uint16_t expected_group(const Trie& trie, const std::vector<std::uintptr_t>& stack,
-                             const Places& places) {
+uint16_t expected_group(const Trie& trie, const std::vector<uintptr_t>& stack,
+                        const Places& places) {
   Path path;
-  for (std::size_t i = 0; i < stack.size(); ++i) {
-    if (std::find(stack.begin(), stack.begin() + static_cast<std::ptrdiff_t>(i), stack[i]) !=
-        stack.begin() + static_cast<std::ptrdiff_t>(i))
+  for (size_t i = 0; i < stack.size(); ++i) {
+    if (std::find(stack.begin(), stack.begin() + static_cast<ptrdiff_t>(i), stack[i]) !=
+        stack.begin() + static_cast<ptrdiff_t>(i))
       continue;
     const auto frame = frame_at(stack[i], places);
     if (!frame) break;
     path.push_back(*frame);
     const auto at = std::ranges::find(trie.paths, path);
     if (at == trie.paths.end()) break;
-    const auto state = static_cast<std::size_t>(at - trie.paths.begin());
+    const auto state = static_cast<size_t>(at - trie.paths.begin());
     const auto verdict = trie.builder.states()[state].verdict;
     if (verdict != verdict_undecided) return verdict;
   }
   return verdict_forward;
 }
 
-std::uint16_t found_group(const Table& table, const std::vector<std::uintptr_t>& stack) {
+uint16_t found_group(const Table& table, const std::vector<uintptr_t>& stack) {
   const CallerCode code = find_caller(stack[0]);
   if (code == code_forward) return verdict_forward;
   return identify_caller(table, code, stack.data(), 0).group;
@@ -93,15 +93,15 @@ std::uint16_t found_group(const Table& table, const std::vector<std::uintptr_t>&
 
 // Two pages each, so that no two overlap and modules reuse each other's addresses.
 void move_modules(Table& table, Places& places, std::mt19937& random) {
-  std::array<std::uintptr_t, 5> slots{2, 4, 6, 8, 10};
+  std::array<uintptr_t, 5> slots{2, 4, 6, 8, 10};
   std::ranges::shuffle(slots, random);
-  for (std::uint32_t m = 0; m < module_count; ++m) {
+  for (uint32_t m = 0; m < module_count; ++m) {
     if (random() % 2 == 0) continue;
     remove_module(table, m);
     places[m].reset();
   }
-  std::size_t next = 0;
-  for (std::uint32_t m = 0; m < module_count; ++m) {
+  size_t next = 0;
+  for (uint32_t m = 0; m < module_count; ++m) {
     if (places[m] || random() % 4 == 0) continue;
     while (std::ranges::find(places, std::optional(slots[next] * page)) != places.end()) ++next;
     places[m] = slots[next++] * page;
@@ -111,7 +111,7 @@ void move_modules(Table& table, Places& places, std::mt19937& random) {
 
 TEST(Placing, AgreesWithReducedStacksWhileModulesMove) {
   std::mt19937 random(11);
-  std::size_t grouped = 0;
+  size_t grouped = 0;
   for (int round = 0; round < 50; ++round) {
     const Trie trie = make_trie(random);
     const auto states = trie.builder.states();
@@ -122,7 +122,7 @@ TEST(Placing, AgreesWithReducedStacksWhileModulesMove) {
       move_modules(table, places, random);
       for (int probe = 0; probe < 50; ++probe) {
         // Of all addresses, including those without a module or with another one now.
-        std::vector<std::uintptr_t> stack(1 + random() % 8);
+        std::vector<uintptr_t> stack(1 + random() % 8);
         for (auto& address : stack) address = page * (2 + random() % 10) + 1 + random() % 3;
         const auto expected = expected_group(trie, stack, places);
         grouped += expected != verdict_forward ? 1 : 0;
@@ -130,23 +130,23 @@ TEST(Placing, AgreesWithReducedStacksWhileModulesMove) {
         ASSERT_EQ(found_group(table, stack), expected);
       }
     }
-    for (std::uint32_t m = 0; m < module_count; ++m) remove_module(table, m);
+    for (uint32_t m = 0; m < module_count; ++m) remove_module(table, m);
   }
   EXPECT_GT(grouped, 1000u);
 }
 
 TEST(Placing, LeavesNothingBehind) {
   PlanBuilder builder;
-  for (std::uint64_t i = 1; i <= 2000; ++i) builder.state(0, i * 24, 1, 0, plan::Rule::end);
+  for (uint64_t i = 1; i <= 2000; ++i) builder.state(0, i * 24, 1, 0, plan::Rule::end);
   const auto memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size(), 1));
   Table& table = *make_table(builder.states(), 1, memory.get());
-  for (std::uintptr_t at = 1; at < 100; ++at) {
+  for (uintptr_t at = 1; at < 100; ++at) {
     place_module(table, 0, at * page);
     EXPECT_EQ(found_group(table, {at * page + 2000 * 24, 0}), 1);
     remove_module(table, 0);
     EXPECT_EQ(found_group(table, {at * page + 2000 * 24, 0}), verdict_forward);
   }
-  EXPECT_TRUE(std::ranges::all_of(caller_words, [](std::uint64_t word) { return word == 0; }));
+  EXPECT_TRUE(std::ranges::all_of(caller_words, [](uint64_t word) { return word == 0; }));
 }
 
 TEST(Placing, OnesOnTheStackAreNoAbsentState) {
@@ -182,22 +182,22 @@ TEST(Placing, SilentCallersAreForwarded) {
 TEST(Placing, ConcurrentWalksFindEitherOrNone) {
   PlanBuilder builder;
   const auto outer = builder.state(0, 0x10, verdict_undecided, 8);
-  for (std::uint32_t m = 1; m <= 2; ++m) {
+  for (uint32_t m = 1; m <= 2; ++m) {
     const auto entry = builder.state(outer, 0x20, verdict_undecided, 8);
     builder.at(entry).module = m;
-    builder.at(builder.state(entry, 0x30, static_cast<std::uint16_t>(m))).module = m;
-    builder.at(builder.state(0, 0x40, static_cast<std::uint16_t>(m))).module = m;
+    builder.at(builder.state(entry, 0x30, static_cast<uint16_t>(m))).module = m;
+    builder.at(builder.state(0, 0x40, static_cast<uint16_t>(m))).module = m;
   }
   const auto memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size(), 3));
   Table& table = *make_table(builder.states(), 3, memory.get());
   place_module(table, 0, page);
   std::atomic<bool> stop{false};
-  std::array<std::atomic<std::size_t>, 3> found{};  // by the first, by the second, forwarded
+  std::array<std::atomic<size_t>, 3> found{};  // by the first, by the second, forwarded
   const auto walk = [&] {
-    for (std::uintptr_t at = 2; !stop; at = at == 2 ? 3 : 2)
+    for (uintptr_t at = 2; !stop; at = at == 2 ? 3 : 2)
       for (const auto& stack : {std::vector{page + 0x10, at * page + 0x20, at * page + 0x30},
-                                std::vector{at * page + 0x40, std::uintptr_t{0}}}) {
-        const std::uint16_t group = found_group(table, stack);
+                                std::vector{at * page + 0x40, uintptr_t{0}}}) {
+        const uint16_t group = found_group(table, stack);
         ASSERT_TRUE(group == 1 || group == 2 || group == verdict_forward);
         ++found[group == verdict_forward ? 2 : group - 1u];
       }
@@ -206,8 +206,8 @@ TEST(Placing, ConcurrentWalksFindEitherOrNone) {
   const auto all_seen = [&] {
     return std::ranges::all_of(found, [](const auto& count) { return count > 100; });
   };
-  for (std::uintptr_t round = 0; round < 1000 || !all_seen(); ++round) {
-    const std::uint32_t module = 1 + round % 2;
+  for (uintptr_t round = 0; round < 1000 || !all_seen(); ++round) {
+    const uint32_t module = 1 + round % 2;
     place_module(table, module, page * (2 + round / 2 % 2));
     std::this_thread::yield();
     remove_module(table, module);

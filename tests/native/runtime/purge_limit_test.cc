@@ -7,13 +7,13 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::uint64_t usual = 32;               // pages, with none in use
-constexpr std::uint64_t later = 1000, soon = 10;  // milliseconds
+constexpr uint64_t usual = 32;               // pages, with none in use
+constexpr uint64_t later = 1000, soon = 10;  // milliseconds
 
 // Purges and acquires that many pages.
-void cycle(PurgeLimit& limit, std::uint64_t purged, std::uint64_t taken) {
+void cycle(PurgeLimit& limit, uint64_t purged, uint64_t taken) {
   limit.count_purged(purged);
-  for (std::uint64_t i = 0; i < taken; ++i) limit.count_acquired();
+  for (uint64_t i = 0; i < taken; ++i) limit.count_acquired();
 }
 
 TEST(PurgeLimitTest, IsThirtyTwoPagesAndASixteenthOfThoseInUse) {
@@ -39,7 +39,7 @@ TEST(PurgeLimitTest, NewPagesOfAGrowingProgramAreNotTakenAgain) {
 
 TEST(PurgeLimitTest, ShrinkingInSeveralStepsIsOne) {
   PurgeLimit limit;
-  for (std::uint64_t step = 0; step < 4; ++step) {
+  for (uint64_t step = 0; step < 4; ++step) {
     limit.exceed(later + step);
     limit.count_purged(50);
   }
@@ -60,7 +60,7 @@ TEST(PurgeLimitTest, LaterAcquisitionsLowerTheLimit) {
 
 TEST(PurgeLimitTest, IsBounded) {
   PurgeLimit limit;
-  for (std::uint64_t now = later; now < later + 1000; now += soon) {
+  for (uint64_t now = later; now < later + 1000; now += soon) {
     cycle(limit, 500, 500);
     limit.exceed(now);
   }

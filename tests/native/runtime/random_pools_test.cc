@@ -20,7 +20,7 @@ std::vector<CallerCode> drawn_by_a_new_thread(int count) {
 // A single test, since the order of the threads determines their seeds.
 TEST(RandomPools, AreDrawnEvenlyAndDifferentlyByEachThread) {
   constexpr int count = 40000;
-  for (const std::uint32_t pools : {1u, 3u, 4u, 4096u}) {
+  for (const uint32_t pools : {1u, 3u, 4u, 4096u}) {
     configure_random_pools(pools, pools != 3);
     std::vector<int> times(pools);
     const std::vector<CallerCode> draws = drawn_by_a_new_thread(count);
@@ -43,7 +43,7 @@ TEST(RandomPools, FollowFromTheNumberOfTheThread) {
   // From Marsaglia's paper: x ^= x << 13, x ^= x >> 17, x ^= x << 5.
   configure_random_pools(4, true);
   std::thread([] {
-    std::uint32_t x = last_random_number = 2463534242u;
+    uint32_t x = last_random_number = 2463534242u;
     for (int i = 0; i < 1000; ++i) {
       x ^= x << 13;
       x ^= x >> 17;

@@ -19,24 +19,24 @@ namespace halo::runtime {
 namespace {
 
 TEST(UnitMap, FindsTheFirstRunThatFits) {
-  constexpr std::size_t units = 300;
+  constexpr size_t units = 300;
   UnitMap map;
   ASSERT_TRUE(map.reserve(units));
   std::vector<bool> used(units);
-  const auto first_fit = [&](std::size_t count) {
-    for (std::size_t begin = 0; begin + count <= units; ++begin) {
-      std::size_t run = 0;
+  const auto first_fit = [&](size_t count) {
+    for (size_t begin = 0; begin + count <= units; ++begin) {
+      size_t run = 0;
       while (run < count && !used[begin + run]) ++run;
       if (run == count) return begin;
     }
     return UnitMap::nowhere;
   };
   std::mt19937 random(1);
-  std::vector<std::pair<std::size_t, std::size_t>> taken;
+  std::vector<std::pair<size_t, size_t>> taken;
   for (int step = 0; step < 20000; ++step) {
     if (random() % 2 == 0 || taken.empty()) {
-      const std::size_t count = 1 + random() % (random() % 8 == 0 ? 100 : 8);
-      const std::size_t at = map.find(count);
+      const size_t count = 1 + random() % (random() % 8 == 0 ? 100 : 8);
+      const size_t at = map.find(count);
       ASSERT_EQ(at, first_fit(count));
       if (at == UnitMap::nowhere) continue;
       map.take(at, count);
@@ -70,8 +70,8 @@ TEST(ReuseRing, TheNewestFreedRunThatFitsIsUsedFirst) {
 TEST(ReuseRing, FreeNeighboursAreJoined) {
   ReuseRing ring;
   ring.reset(8);
-  for (std::size_t at = 0; at < 8; at += 2) ASSERT_EQ(ring.allocate(2), at);
-  for (const std::size_t at : {2u, 6u, 0u, 4u}) EXPECT_TRUE(ring.free(at));
+  for (size_t at = 0; at < 8; at += 2) ASSERT_EQ(ring.allocate(2), at);
+  for (const size_t at : {2u, 6u, 0u, 4u}) EXPECT_TRUE(ring.free(at));
   EXPECT_EQ(ring.allocate(8), 0u);
   EXPECT_EQ(ring.pages_at(0), 8u);
 }
@@ -79,12 +79,12 @@ TEST(ReuseRing, FreeNeighboursAreJoined) {
 TEST(ReuseRing, RunsNeverOverlap) {
   ReuseRing ring;
   ring.reset(64);
-  std::map<std::size_t, std::size_t> live;
+  std::map<size_t, size_t> live;
   std::mt19937 random(2);
   for (int step = 0; step < 50000; ++step) {
     if (random() % 2 == 0) {
-      const std::size_t pages = 1 + random() % 9;
-      const std::size_t at = ring.allocate(pages);
+      const size_t pages = 1 + random() % 9;
+      const size_t at = ring.allocate(pages);
       if (at == ReuseRing::nowhere) continue;
       ASSERT_LE(at + pages, 64u);
       const auto next = live.lower_bound(at);
@@ -122,7 +122,7 @@ TEST(ReuseRing, EmptyRunsAreFilledFirst) {
 
 class SpanHeapTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(heap->reserve(std::size_t{1} << 30)); }
+  void SetUp() override { ASSERT_TRUE(heap->reserve(size_t{1} << 30)); }
   // The next test's heap may get the same addresses.
   void TearDown() override { munmap(reinterpret_cast<void*>(heap->begin()), heap->mapped()); }
   std::unique_ptr<SpanHeap> heap = std::make_unique<SpanHeap>();
@@ -131,24 +131,24 @@ class SpanHeapTest : public testing::Test {
 TEST_F(SpanHeapTest, SpansKeepTheirContentAndAreZeroIfTheySaySo) {
   struct Live {
     unsigned char* p;
-    std::size_t bytes;
+    size_t bytes;
     unsigned char value;
   };
   std::vector<Live> live;
   std::mt19937 random(3);
-  std::size_t zeroes = 0;
+  size_t zeroes = 0;
   for (int step = 0; step < 600; ++step) {
     if (random() % 3 != 0 || live.empty()) {
-      const std::size_t bytes = span_unit + 1 + random() % (4 * span_unit);
+      const size_t bytes = span_unit + 1 + random() % (4 * span_unit);
       const Span span = heap->allocate(bytes);
       ASSERT_NE(span.p, nullptr);
       auto* p = static_cast<unsigned char*>(span.p);
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % 64, 0u);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % 64, 0u);
       EXPECT_TRUE(heap->contains(p));
       EXPECT_GE(heap->usable_size(p), bytes);
       if (span.is_zero) {
         ++zeroes;
-        for (std::size_t at = 0; at < bytes; ++at) ASSERT_EQ(p[at], 0);
+        for (size_t at = 0; at < bytes; ++at) ASSERT_EQ(p[at], 0);
       }
       const auto value = static_cast<unsigned char>(random());
       std::memset(p, value, heap->usable_size(p));
@@ -157,7 +157,7 @@ TEST_F(SpanHeapTest, SpansKeepTheirContentAndAreZeroIfTheySaySo) {
       std::swap(live[random() % live.size()], live.back());
       const Live one = live.back();
       live.pop_back();
-      for (std::size_t at = 0; at < one.bytes; at += 61) ASSERT_EQ(one.p[at], one.value);
+      for (size_t at = 0; at < one.bytes; at += 61) ASSERT_EQ(one.p[at], one.value);
       heap->free(one.p);
     }
   }
@@ -169,7 +169,7 @@ TEST_F(SpanHeapTest, SpansKeepTheirContentAndAreZeroIfTheySaySo) {
 TEST_F(SpanHeapTest, LittleFreeMemoryIsKept) {
   const auto resident = [&](const void* p) {
     unsigned char found = 0;
-    const auto at = reinterpret_cast<std::uintptr_t>(p) / 4096 * 4096;
+    const auto at = reinterpret_cast<uintptr_t>(p) / 4096 * 4096;
     mincore(reinterpret_cast<void*>(at), 1, &found);
     return found % 2 != 0;
   };
@@ -177,7 +177,7 @@ TEST_F(SpanHeapTest, LittleFreeMemoryIsKept) {
   std::vector<char*> live;
   for (int step = 0; step < 3000; ++step) {
     if (random() % 2 == 0 && live.size() < 100) {
-      const std::size_t bytes = span_unit + 1 + random() % (16 * span_unit);
+      const size_t bytes = span_unit + 1 + random() % (16 * span_unit);
       live.push_back(static_cast<char*>(heap->allocate(bytes).p));
       std::memset(live.back(), 1, bytes);
     } else if (!live.empty()) {
@@ -185,23 +185,23 @@ TEST_F(SpanHeapTest, LittleFreeMemoryIsKept) {
       heap->free(live.back());
       live.pop_back();
     }
-    ASSERT_LE(heap->kept(), std::max<std::size_t>(16 << 20, heap->counts().live / 4));
+    ASSERT_LE(heap->kept(), std::max<size_t>(16 << 20, heap->counts().live / 4));
   }
   for (char* p : live) heap->free(p);
-  EXPECT_LE(heap->kept(), std::size_t{16} << 20);
+  EXPECT_LE(heap->kept(), size_t{16} << 20);
   char* lowest = static_cast<char*>(heap->allocate(2 * span_unit).p);
-  std::size_t pages = 0;
-  for (std::size_t unit = 0; unit < 2000; ++unit) pages += resident(lowest + unit * span_unit);
-  EXPECT_LE(pages, (std::size_t{16} << 20) / span_unit + 3) << "resident units";
+  size_t pages = 0;
+  for (size_t unit = 0; unit < 2000; ++unit) pages += resident(lowest + unit * span_unit);
+  EXPECT_LE(pages, (size_t{16} << 20) / span_unit + 3) << "resident units";
 }
 
 TEST_F(SpanHeapTest, BytesAreThoseOfSpansInUseAndOfKeptMemory) {
-  constexpr std::size_t bytes = 4 * span_unit - 4096;
+  constexpr size_t bytes = 4 * span_unit - 4096;
   std::vector<void*> spans;
   for (int at = 0; at < 10; ++at) spans.push_back(std::memset(heap->allocate(bytes).p, 1, bytes));
   EXPECT_EQ(heap->bytes().spans, 10u);
   EXPECT_EQ(heap->bytes().live, 40 * span_unit);
-  for (int at = 0; at < 6; ++at) heap->free(spans[static_cast<std::size_t>(at)]);
+  for (int at = 0; at < 6; ++at) heap->free(spans[static_cast<size_t>(at)]);
   const SpanBytes now = heap->bytes();
   EXPECT_EQ(now.spans, 4u);
   EXPECT_EQ(now.live, 16 * span_unit);
@@ -216,7 +216,7 @@ TEST_F(SpanHeapTest, BytesAreThoseOfSpansInUseAndOfKeptMemory) {
 }
 
 TEST_F(SpanHeapTest, LongRunsArePurgedAsAWhole) {
-  constexpr std::size_t bytes = 100 * span_unit - 4096;
+  constexpr size_t bytes = 100 * span_unit - 4096;
   heap->free(std::memset(heap->allocate(bytes).p, 1, bytes));
   void* const between = heap->allocate(bytes).p;
   heap->free(std::memset(heap->allocate(bytes).p, 1, bytes));
@@ -227,9 +227,9 @@ TEST_F(SpanHeapTest, LongRunsArePurgedAsAWhole) {
 }
 
 TEST_F(SpanHeapTest, MemoryThatTheKernelKeepsIsNotCountedAsPurged) {
-  constexpr std::size_t bytes = 2 * span_unit - 4096;
+  constexpr size_t bytes = 2 * span_unit - 4096;
   void* const p = std::memset(heap->allocate(bytes).p, 1, bytes);
-  void* const page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) & -system_page);
+  void* const page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(p) & -system_page);
   // AddressSanitizer makes the C library's functions do nothing.
   ASSERT_EQ(syscall(SYS_mlock, page, system_page), 0);
   heap->free(p);
@@ -240,11 +240,11 @@ TEST_F(SpanHeapTest, MemoryThatTheKernelKeepsIsNotCountedAsPurged) {
 }
 
 TEST_F(SpanHeapTest, AnEighthMoreThanIsUsedIsMapped) {
-  std::size_t used = 0;
-  while (used < std::size_t{900} << 20) {
+  size_t used = 0;
+  while (used < size_t{900} << 20) {
     ASSERT_NE(heap->allocate(20 * span_unit).p, nullptr);
     used = heap->counts().live;
-    ASSERT_LE(heap->mapped(), used + std::max(used / 8, std::size_t{4} << 20));
+    ASSERT_LE(heap->mapped(), used + std::max(used / 8, size_t{4} << 20));
   }
 }
 
@@ -263,7 +263,7 @@ TEST_F(SpanHeapTest, OtherPointersAreNotFreed) {
 }
 
 TEST_F(SpanHeapTest, ConfinedSpansStayInTheirRing) {
-  constexpr std::size_t ring = 8 * span_unit;
+  constexpr size_t ring = 8 * span_unit;
   char* lowest = nullptr;
   char* highest = nullptr;
   for (int step = 0; step < 1000; ++step) {
@@ -284,13 +284,13 @@ TEST_F(SpanHeapTest, ConfinedSpansStayInTheirRing) {
 }
 
 // What the watch does for a ring: its memory, or none.
-void fill_ring(SpanHeap& heap, std::uint32_t ring, std::size_t most = SIZE_MAX) {
-  const SpanHeap::Part part = heap.take_empty(ring, std::size_t{1} << 30);
+void fill_ring(SpanHeap& heap, uint32_t ring, size_t most = SIZE_MAX) {
+  const SpanHeap::Part part = heap.take_empty(ring, size_t{1} << 30);
   if (part.bytes != 0) heap.supply(ring, part.begin, std::min(part.bytes, most));
 }
 
 TEST_F(SpanHeapTest, ColouredRingsServeOnlyWhatWasSupplied) {
-  constexpr std::size_t bytes = 2 * span_unit;
+  constexpr size_t bytes = 2 * span_unit;
   heap->colour_rings(64 * span_unit, 64 * span_unit);
   EXPECT_EQ(heap->take_empty(3, bytes).bytes, 0u) << "no allocation needs it";
   EXPECT_EQ(heap->allocate_confined(3, span_unit, bytes).p, nullptr);
@@ -301,14 +301,14 @@ TEST_F(SpanHeapTest, ColouredRingsServeOnlyWhatWasSupplied) {
   ASSERT_NE(p, nullptr);
   const SpanHeap::Part ring = heap->coloured_ring(3);
   EXPECT_EQ(ring.bytes, 64 * span_unit);
-  EXPECT_LT(reinterpret_cast<std::uintptr_t>(p) - ring.begin, ring.bytes);
+  EXPECT_LT(reinterpret_cast<uintptr_t>(p) - ring.begin, ring.bytes);
   EXPECT_EQ(heap->allocate_confined(3, span_unit, bytes).p, nullptr);
   heap->free(p);
   EXPECT_EQ(heap->allocate_confined(3, span_unit, bytes).p, p);
 }
 
 TEST_F(SpanHeapTest, APartMayBeSuppliedInPart) {
-  constexpr std::size_t bytes = 2 * span_unit;
+  constexpr size_t bytes = 2 * span_unit;
   heap->colour_rings(64 * span_unit, 64 * span_unit);
   for (int count = 0; count < 5; ++count) heap->allocate_confined(0, span_unit, bytes);
   fill_ring(*heap, 0, 3 * bytes);
@@ -320,7 +320,7 @@ TEST_F(SpanHeapTest, APartMayBeSuppliedInPart) {
 }
 
 TEST_F(SpanHeapTest, RingsThatHaveNoRoomAreCounted) {
-  heap->colour_rings(std::size_t{2} << 30, 0);
+  heap->colour_rings(size_t{2} << 30, 0);
   EXPECT_EQ(heap->coloured_ring(0).bytes, 0u);
   EXPECT_EQ(heap->allocate_confined(0, span_unit, 2 * span_unit).p, nullptr);
   EXPECT_EQ(heap->counts().unfit, 1u);
@@ -328,7 +328,7 @@ TEST_F(SpanHeapTest, RingsThatHaveNoRoomAreCounted) {
 }
 
 TEST_F(SpanHeapTest, ColouredRingsKeepABoundedAmountOfFreeMemory) {
-  constexpr std::size_t bytes = 2 * span_unit;
+  constexpr size_t bytes = 2 * span_unit;
   heap->colour_rings(64 * span_unit, 3 * bytes);
   std::vector<char*> live;
   while (live.size() < 8) {
@@ -344,7 +344,7 @@ TEST_F(SpanHeapTest, ColouredRingsKeepABoundedAmountOfFreeMemory) {
   const SpanHeap::Part ring = heap->coloured_ring(0);
   std::vector<unsigned char> present(ring.bytes / 4096);
   mincore(reinterpret_cast<void*>(ring.begin), ring.bytes, present.data());
-  std::size_t resident = 0;
+  size_t resident = 0;
   for (const unsigned char page : present) resident += page % 2;
   EXPECT_EQ(resident, 3 * bytes / 4096);
   EXPECT_NE(heap->allocate_confined(0, span_unit, bytes).p, nullptr);
@@ -363,7 +363,7 @@ TEST_F(SpanHeapTest, ThreadsShareTheHeap) {
   const auto work = [&](unsigned char value) {
     std::mt19937 random(value);
     for (int step = 0; step < 2000; ++step) {
-      const std::size_t bytes = span_unit + 1 + random() % (2 * span_unit);
+      const size_t bytes = span_unit + 1 + random() % (2 * span_unit);
       const bool confined = random() % 2 == 0;
       auto* p = static_cast<unsigned char*>(
           confined ? heap->allocate_confined(0, 16 * span_unit, bytes).p : heap->allocate(bytes).p);

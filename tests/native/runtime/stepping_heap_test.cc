@@ -22,31 +22,29 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::uint64_t all_slots = UINT64_MAX;
+constexpr uint64_t all_slots = UINT64_MAX;
 constexpr StartMask masks[] = {{0x0000ffffffff0000, 12},
                                {0x5555555555555555, 12},
                                {0x8000000000000001, 15},
-                               {std::uint64_t{1} << 40, 13},
+                               {uint64_t{1} << 40, 13},
                                {all_slots, 12}};
-constexpr std::uint32_t mask_count = std::size(masks);
-constexpr std::uint32_t flags =
+constexpr uint32_t mask_count = std::size(masks);
+constexpr uint32_t flags =
     plan::group_by_size | plan::group_masked | plan::group_stepping | 12 << plan::group_way_bit;
 constexpr plan::Group groups[] = {{flags, plan::Reuse::newest_first, 2}, {}};
 
 // A number below `end`.
-std::uint32_t below(std::uint32_t end, std::mt19937& random) {
-  return static_cast<std::uint32_t>(random()) % end;
+uint32_t below(uint32_t end, std::mt19937& random) { return static_cast<uint32_t>(random()) % end; }
+
+uint32_t offset_of(const void* p) {
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) % page_size);
 }
 
-std::uint32_t offset_of(const void* p) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(p) % page_size);
-}
-
-char* make(const StartMask& mask, std::uint32_t bytes) {
+char* make(const StartMask& mask, uint32_t bytes) {
   auto* p = static_cast<char*>(stepping_heap.allocate(mask, bytes));
   if (p == nullptr) return nullptr;
   EXPECT_TRUE(mask.permits(offset_of(p)));
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % (bytes % 16 == 0 ? 16 : 8), 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % (bytes % 16 == 0 ? 16 : 8), 0u);
   EXPECT_GE(size_of_block(p), bytes);
   return p;
 }
@@ -55,7 +53,7 @@ class SteppingHeapTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (arena.bytes() != 0) return;
-    ASSERT_TRUE(arena.reserve(std::size_t{64} << 20));
+    ASSERT_TRUE(arena.reserve(size_t{64} << 20));
     configure_heaps(groups, plan::max_object_limit);
   }
 };
@@ -65,11 +63,11 @@ TEST_F(SteppingHeapTest, ServesTheBlocksOfThePapersFigure) {
   Figure3 model;
   std::mt19937 random(1);
   std::vector<std::pair<char*, Figure3::Place>> live;
-  std::map<std::size_t, char*> pages;  // by the model's number
+  std::map<size_t, char*> pages;  // by the model's number
   for (int step = 0; step < 60000; ++step) {
-    const std::size_t wanted = step / 2000 % 2 == 0 ? 60 : 8;
-    if (live.size() > below(static_cast<std::uint32_t>(2 * wanted), random)) {
-      const std::uint32_t at = below(static_cast<std::uint32_t>(live.size()), random);
+    const size_t wanted = step / 2000 % 2 == 0 ? 60 : 8;
+    if (live.size() > below(static_cast<uint32_t>(2 * wanted), random)) {
+      const uint32_t at = below(static_cast<uint32_t>(live.size()), random);
       model.free(live[at].second);
       stepping_heap.free(live[at].first);
       live[at] = live.back();
@@ -77,8 +75,8 @@ TEST_F(SteppingHeapTest, ServesTheBlocksOfThePapersFigure) {
       continue;
     }
     const StartMask& mask = masks[below(mask_count, random)];
-    constexpr std::uint32_t limits[] = {8, 24, 512, 4096, 16384};
-    const std::uint32_t bytes = 8 + below(limits[below(5, random)], random) / 8 * 8;
+    constexpr uint32_t limits[] = {8, 24, 512, 4096, 16384};
+    const uint32_t bytes = 8 + below(limits[below(5, random)], random) / 8 * 8;
     const auto expected = model.allocate(mask, bytes);
     char* p = make(mask, bytes);
     ASSERT_EQ(p != nullptr, expected.has_value());
@@ -102,8 +100,8 @@ TEST_F(SteppingHeapTest, ReusesTheBytesThatItSkipped) {
   const StartMask even{0x5555555555555555, 12}, odd{~even.slots, 12};
   std::vector<char*> blocks;
   for (int i = 0; i < 100; ++i) blocks.push_back(make(even, 64));
-  const std::uint64_t pages = stepping_heap.counts().pages;
-  const std::uint64_t skipped = stepping_heap.counts().skipped;
+  const uint64_t pages = stepping_heap.counts().pages;
+  const uint64_t skipped = stepping_heap.counts().skipped;
   char* const lowest = *std::min_element(blocks.begin(), blocks.end());
   char* const highest = *std::max_element(blocks.begin(), blocks.end());
   for (int i = 0; i < 50; ++i) {
@@ -117,24 +115,24 @@ TEST_F(SteppingHeapTest, ReusesTheBytesThatItSkipped) {
 }
 
 TEST_F(SteppingHeapTest, ChecksTheNewestFreeBlocksOnly) {
-  constexpr std::uint32_t bytes = 2048 + 8;
+  constexpr uint32_t bytes = 2048 + 8;
   const StartMask all{all_slots, 12};
   std::vector<char*> blocks;
   for (int i = 0; i < 200; ++i) blocks.push_back(make(all, bytes));
   // Every other one, and none at the end of a page, so that none absorbs a free block.
   std::vector<char*> freed;
-  for (std::size_t i = 0; i < 160; i += 2)
+  for (size_t i = 0; i < 160; i += 2)
     if (offset_of(blocks[i]) + 2 * bytes <= page_size) freed.push_back(blocks[i]);
   char* const oldest = freed.front();
   const auto slot = static_cast<int>(offset_of(oldest) / 64 % 64);
-  const StartMask only{std::uint64_t{1} << slot, 12};
+  const StartMask only{uint64_t{1} << slot, 12};
   std::erase_if(freed, [&](char* p) { return p != oldest && only.permits(offset_of(p)); });
   ASSERT_GT(freed.size(), 65u);
-  const auto free_first = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) stepping_heap.free(freed[i]);
+  const auto free_first = [&](size_t count) {
+    for (size_t i = 0; i < count; ++i) stepping_heap.free(freed[i]);
   };
-  const auto take_again = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) make(all, bytes);
+  const auto take_again = [&](size_t count) {
+    for (size_t i = 0; i < count; ++i) make(all, bytes);
   };
   free_first(64);  // the oldest is the 64th
   EXPECT_EQ(make(only, bytes), oldest);
@@ -149,17 +147,17 @@ TEST_F(SteppingHeapTest, ChecksTheNewestFreeBlocksOnly) {
 }
 
 TEST_F(SteppingHeapTest, RefusesWhatNoPageHasRoomFor) {
-  const std::uint64_t refusals = stepping_heap.counts().refusals;
-  EXPECT_EQ(stepping_heap.allocate({std::uint64_t{1} << 63, 16}, 4096), nullptr);
+  const uint64_t refusals = stepping_heap.counts().refusals;
+  EXPECT_EQ(stepping_heap.allocate({uint64_t{1} << 63, 16}, 4096), nullptr);
   EXPECT_EQ(stepping_heap.counts().refusals, refusals + 1);
-  char* p = make({std::uint64_t{1} << 63, 16}, 1024);
+  char* p = make({uint64_t{1} << 63, 16}, 1024);
   ASSERT_NE(p, nullptr);
   stepping_heap.free(p);
 }
 
 TEST_F(SteppingHeapTest, IgnoresWrongFrees) {
   char* p = make(masks[0], 200);
-  const std::uint64_t live = stepping_heap.counts().live;
+  const uint64_t live = stepping_heap.counts().live;
   stepping_heap.free(p + 8);
   stepping_heap.free(p + 4);
   EXPECT_EQ(stepping_heap.counts().live, live);
@@ -190,14 +188,14 @@ TEST_F(SteppingHeapTest, ServesTheGroupsThatStep) {
 // A live block: its first and last words.
 struct Stamped {
   char* p = nullptr;
-  std::uint32_t bytes = 0, mask = 0;
+  uint32_t bytes = 0, mask = 0;
 
   void stamp() const {
     std::memcpy(p, &bytes, sizeof bytes);
     std::memcpy(p + bytes - 4, &mask, sizeof mask);
   }
   bool intact() const {
-    std::uint32_t first, last;
+    uint32_t first, last;
     std::memcpy(&first, p, sizeof first);
     std::memcpy(&last, p + bytes - 4, sizeof last);
     return first == bytes && last == mask && masks[mask].permits(offset_of(p));
@@ -205,8 +203,8 @@ struct Stamped {
 };
 
 Stamped take(std::mt19937& random) {
-  const std::uint32_t mask = below(mask_count, random);
-  const std::uint32_t bytes = 8 + below(below(8, random) == 0 ? 6000 : 300, random) / 8 * 8;
+  const uint32_t mask = below(mask_count, random);
+  const uint32_t bytes = 8 + below(below(8, random) == 0 ? 6000 : 300, random) / 8 * 8;
   // Refused if the holder of the lock does not run for long.
   for (int i = 0; i < 1000; ++i) {
     if (char* p = make(masks[mask], bytes)) {
@@ -268,7 +266,7 @@ void free_all(std::array<std::atomic<Stamped*>, 64>& exchange) {
 
 TEST_F(SteppingHeapTest, ServesManyThreads) {
   constexpr int threads = 4, steps = 250'000;
-  const std::uint64_t before = stepping_heap.counts().live;
+  const uint64_t before = stepping_heap.counts().live;
   std::array<std::atomic<Stamped*>, 64> exchange{};
   std::atomic<int> damaged{0};
   std::vector<std::thread> all;
@@ -352,7 +350,7 @@ TEST_F(SteppingHeapTest, RefusesIfMemoryIsUsedUp) {
   std::vector<char*> blocks;
   while (char* p = make(masks[4], 32768)) blocks.push_back(p);
   EXPECT_GT(blocks.size(), 1000u);
-  const std::uint64_t refusals = stepping_heap.counts().refusals;
+  const uint64_t refusals = stepping_heap.counts().refusals;
   EXPECT_EQ(make(masks[4], 32768), nullptr);
   EXPECT_EQ(stepping_heap.counts().refusals, refusals + 1);
   for (char* p : blocks) stepping_heap.free(p);

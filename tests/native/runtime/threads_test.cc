@@ -14,27 +14,23 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::uint32_t max_size = 1024;
+constexpr uint32_t max_size = 1024;
 constexpr plan::Group groups[3] = {{0, plan::Reuse::newest_first, 0},
                                    {0, plan::Reuse::whole_chunks, 0},
                                    {plan::group_by_size, plan::Reuse::newest_first, 0}};
-constexpr std::uint32_t group_count = 3;
+constexpr uint32_t group_count = 3;
 
-using Word = std::uint64_t;
+using Word = uint64_t;
 
 // The contents of word `at` of a live block.
-Word stamp(const Word* block, std::size_t at) {
-  return reinterpret_cast<std::uintptr_t>(block) * 31 + at;
-}
+Word stamp(const Word* block, size_t at) { return reinterpret_cast<uintptr_t>(block) * 31 + at; }
 
-std::size_t words_of(const Word* block) { return size_of_block(block) / sizeof(Word); }
+size_t words_of(const Word* block) { return size_of_block(block) / sizeof(Word); }
 
 // A number below `end`.
-std::uint32_t below(std::uint32_t end, std::mt19937& random) {
-  return static_cast<std::uint32_t>(random()) % end;
-}
+uint32_t below(uint32_t end, std::mt19937& random) { return static_cast<uint32_t>(random()) % end; }
 
-Word* take(std::uint32_t group, std::uint32_t size) {
+Word* take(uint32_t group, uint32_t size) {
   // Refused, and forwarded, while another thread takes long to grow the arena.
   char* made = make_block(group, block_bytes(size, false));
   for (int i = 0; i < 1000 && made == nullptr; ++i) {
@@ -42,19 +38,19 @@ Word* take(std::uint32_t group, std::uint32_t size) {
     made = make_block(group, block_bytes(size, false));
   }
   auto* block = reinterpret_cast<Word*>(made);
-  for (std::size_t i = 0; i < words_of(block); ++i) block[i] = stamp(block, i);
+  for (size_t i = 0; i < words_of(block); ++i) block[i] = stamp(block, i);
   return block;
 }
 
 // False if another thread has written to the live block.
 bool intact(const Word* block) {
-  for (std::size_t i = 0; i < words_of(block); ++i)
+  for (size_t i = 0; i < words_of(block); ++i)
     if (block[i] != stamp(block, i)) return false;
   return true;
 }
 
 struct Totals {
-  std::uint64_t thread_heaps = 0, allocations = 0;
+  uint64_t thread_heaps = 0, allocations = 0;
 };
 
 // The sum over all heaps; no thread may use them.
@@ -62,7 +58,7 @@ Totals totals() {
   Totals sum;
   for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
     ++sum.thread_heaps;
-    for (std::uint32_t group = 0; group < group_count; ++group)
+    for (uint32_t group = 0; group < group_count; ++group)
       if (const GroupHeap* heap = t->existing_heap(group)) sum.allocations += heap->allocations();
   }
   return sum;
@@ -72,7 +68,7 @@ Totals totals() {
 class Exchange {
  public:
   // Stores a block and returns the previous one, or nullptr.
-  Word* swap(std::size_t slot, Word* block) { return slots_[slot % slots_.size()].exchange(block); }
+  Word* swap(size_t slot, Word* block) { return slots_[slot % slots_.size()].exchange(block); }
   void empty() {
     for (auto& slot : slots_)
       if (Word* block = slot.exchange(nullptr)) free_block(block);
@@ -85,7 +81,7 @@ class Exchange {
 class Threads : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    ASSERT_TRUE(arena.reserve(std::size_t{8} << 30));
+    ASSERT_TRUE(arena.reserve(size_t{8} << 30));
     configure_heaps(groups, max_size);
   }
 };
@@ -114,17 +110,17 @@ TEST_F(Threads, FreeBlocksOfEachOther) {
   });
   exchange.empty();
   EXPECT_EQ(damaged, 0);
-  EXPECT_EQ(totals().allocations - before.allocations, std::uint64_t{threads} * steps);
+  EXPECT_EQ(totals().allocations - before.allocations, uint64_t{threads} * steps);
 }
 
 // Each thread ends while others still free its blocks, and leaves some behind.
 TEST_F(Threads, TakeOverTheHeapsOfThoseThatEnd) {
-  constexpr std::size_t at_once = 4, generations = 60;
+  constexpr size_t at_once = 4, generations = 60;
   const Totals before = totals();
   Exchange exchange;
   std::atomic<int> damaged{0};
   std::array<std::thread, at_once> threads;
-  for (std::size_t generation = 0; generation < generations; ++generation) {
+  for (size_t generation = 0; generation < generations; ++generation) {
     std::thread& place = threads[generation % at_once];
     if (place.joinable()) place.join();
     place = std::thread([&, generation] {
@@ -148,7 +144,7 @@ TEST_F(Threads, TakeOverTheHeapsOfThoseThatEnd) {
 // Large enough that pages change owners while others free blocks in them.
 TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
   constexpr int threads = 4, rounds = 12, blocks = 6000;
-  constexpr std::uint32_t sizes[] = {24, 200, 1000};
+  constexpr uint32_t sizes[] = {24, 200, 1000};
   using Batch = std::vector<Word*>;
   std::atomic<Batch*> slot{nullptr};
   std::atomic<int> damaged{0};
@@ -160,7 +156,7 @@ TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
     }
     delete batch;
   };
-  const std::uint64_t before = arena.pages_used();
+  const uint64_t before = arena.pages_used();
   in_threads(threads, [&](int number) {
     std::mt19937 random(static_cast<unsigned>(number));
     Batch* kept = new Batch;
@@ -169,7 +165,7 @@ TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
       for (int i = 0; i < blocks; ++i) {
         // Kept blocks are not in groups of whole pages: each one there would keep its page.
         const bool keep = i % 50 == 0;
-        const std::uint32_t group = keep ? 2 * below(2, random) : below(group_count, random);
+        const uint32_t group = keep ? 2 * below(2, random) : below(group_count, random);
         (keep ? kept : batch)->push_back(take(group, sizes[below(3, random)]));
       }
       free_all(slot.exchange(batch));
@@ -180,19 +176,19 @@ TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
   EXPECT_EQ(damaged, 0);
   // A batch takes 2.4 MB, nine of them live at a time; kept blocks take as much in the end. Without
   // reuse it would be 115 MB.
-  EXPECT_LE(arena.pages_used() * page_size, before * page_size + (std::size_t{45} << 20));
+  EXPECT_LE(arena.pages_used() * page_size, before * page_size + (size_t{45} << 20));
 }
 
 // One thread allocates, all others free: their frees go to one list, and the blocks are reused.
 TEST_F(Threads, ManyFreeWhatOneAllocates) {
   constexpr int consumers = 4, blocks = 60000;
-  constexpr std::uint32_t size = 128;
-  const std::uint64_t before = arena.pages_used();
+  constexpr uint32_t size = 128;
+  const uint64_t before = arena.pages_used();
   Exchange exchange;
   std::atomic<bool> done{false};
   std::atomic<int> damaged{0};
   std::thread producer([&] {
-    for (std::size_t i = 0; i < blocks; ++i) {
+    for (size_t i = 0; i < blocks; ++i) {
       Word* block = take(0, size);
       // Waits for its consumer, so that only a few blocks live at a time.
       while ((block = exchange.swap(i, block)) != nullptr) std::this_thread::yield();
@@ -200,7 +196,7 @@ TEST_F(Threads, ManyFreeWhatOneAllocates) {
     done = true;
   });
   in_threads(consumers, [&](int number) {
-    for (std::size_t slot = static_cast<std::size_t>(number); !done; slot += consumers) {
+    for (size_t slot = static_cast<size_t>(number); !done; slot += consumers) {
       Word* block = exchange.swap(slot, nullptr);
       if (block == nullptr) {
         std::this_thread::yield();
@@ -214,7 +210,7 @@ TEST_F(Threads, ManyFreeWhatOneAllocates) {
   exchange.empty();
   EXPECT_EQ(damaged, 0);
   // Without reuse it would be eight.
-  EXPECT_LE(arena.pages_used() * page_size, before * page_size + (std::size_t{3} << 20));
+  EXPECT_LE(arena.pages_used() * page_size, before * page_size + (size_t{3} << 20));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST(Directory, FindsTheLeafWhoseTestsAKeyPasses) {
           if (its.size() < tests.size() || !std::equal(tests.begin(), tests.end() - 1, its.begin()))
             continue;
           if (its[tests.size() - 1].first == bit)
-            its.erase(its.begin() + static_cast<std::ptrdiff_t>(tests.size() - 1));
+            its.erase(its.begin() + static_cast<ptrdiff_t>(tests.size() - 1));
         }
       }
       for (int probe = 0; probe < 20; ++probe) {

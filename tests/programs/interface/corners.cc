@@ -22,7 +22,7 @@ namespace {
 constexpr int untouched = 77;  // a value of errno that nothing here sets
 bool with_pvalloc = true, brief = false;
 
-void expect(bool holds, const char* what, std::size_t size = 0) {
+void expect(bool holds, const char* what, size_t size = 0) {
   if (!holds) printf("%s (%zu)\n", what, size);
 }
 
@@ -43,7 +43,7 @@ void expect_unique(const char* what, Make make) {
 }
 
 void zero_sizes() {
-  volatile std::size_t none = 0;
+  volatile size_t none = 0;
   expect_unique("malloc of nothing", [&] { return malloc(none); });
   expect_unique("calloc of nothing", [&] { return calloc(none, 8); });
   expect_unique("calloc of empty items", [&] { return calloc(8, none); });
@@ -71,7 +71,7 @@ void expect_unique_objects(const char* what, Make make, Release release) {
 }
 
 void empty_objects() {
-  volatile std::size_t none = 0;
+  volatile size_t none = 0;
   constexpr std::align_val_t wide{64};
   expect_unique_objects(
       "new of nothing", [&] { return ::operator new(none); },
@@ -89,11 +89,11 @@ void empty_objects() {
 
 // --- too much ---
 
-constexpr std::size_t too_much[] = {PTRDIFF_MAX, std::size_t{PTRDIFF_MAX} + 1, SIZE_MAX - 4095,
-                                    SIZE_MAX - 16, SIZE_MAX};
+constexpr size_t too_much[] = {PTRDIFF_MAX, size_t{PTRDIFF_MAX} + 1, SIZE_MAX - 4095, SIZE_MAX - 16,
+                               SIZE_MAX};
 
 template <typename Make>
-void expect_refused(const char* what, std::size_t size, Make make) {
+void expect_refused(const char* what, size_t size, Make make) {
   errno = 0;
   void* p = make(size);
   expect(p == nullptr, what, size);
@@ -101,51 +101,47 @@ void expect_refused(const char* what, std::size_t size, Make make) {
 }
 
 void refusals() {
-  for (const volatile std::size_t& n : too_much) {
-    expect_refused("malloc of too much", n, [](std::size_t s) { return malloc(s); });
-    expect_refused("calloc of too much", n, [](std::size_t s) { return calloc(1, s); });
-    expect_refused("calloc of too many", n, [](std::size_t s) { return calloc(s, 1); });
-    expect_refused("realloc from nothing", n, [](std::size_t s) { return realloc(nullptr, s); });
+  for (const volatile size_t& n : too_much) {
+    expect_refused("malloc of too much", n, [](size_t s) { return malloc(s); });
+    expect_refused("calloc of too much", n, [](size_t s) { return calloc(1, s); });
+    expect_refused("calloc of too many", n, [](size_t s) { return calloc(s, 1); });
+    expect_refused("realloc from nothing", n, [](size_t s) { return realloc(nullptr, s); });
     expect_refused("reallocarray from nothing", n,
-                   [](std::size_t s) { return reallocarray(nullptr, s, 1); });
-    expect_refused("memalign of too much", n, [](std::size_t s) { return memalign(64, s); });
-    expect_refused("aligned_alloc of too much", n,
-                   [](std::size_t s) { return aligned_alloc(64, s); });
-    expect_refused("valloc of too much", n, [](std::size_t s) { return valloc(s); });
-    if (with_pvalloc)
-      expect_refused("pvalloc of too much", n, [](std::size_t s) { return pvalloc(s); });
+                   [](size_t s) { return reallocarray(nullptr, s, 1); });
+    expect_refused("memalign of too much", n, [](size_t s) { return memalign(64, s); });
+    expect_refused("aligned_alloc of too much", n, [](size_t s) { return aligned_alloc(64, s); });
+    expect_refused("valloc of too much", n, [](size_t s) { return valloc(s); });
+    if (with_pvalloc) expect_refused("pvalloc of too much", n, [](size_t s) { return pvalloc(s); });
   }
 }
 
 void overflows() {
-  volatile std::size_t half = SIZE_MAX / 2 + 1, root = std::size_t{1} << 32;
-  expect_refused("calloc that wraps to nothing", half, [](std::size_t n) { return calloc(n, 2); });
-  expect_refused("calloc that wraps to little", half + 8,
-                 [](std::size_t n) { return calloc(2, n); });
-  expect_refused("calloc of a square", root, [](std::size_t n) { return calloc(n, n); });
+  volatile size_t half = SIZE_MAX / 2 + 1, root = size_t{1} << 32;
+  expect_refused("calloc that wraps to nothing", half, [](size_t n) { return calloc(n, 2); });
+  expect_refused("calloc that wraps to little", half + 8, [](size_t n) { return calloc(2, n); });
+  expect_refused("calloc of a square", root, [](size_t n) { return calloc(n, n); });
   expect_refused("reallocarray that wraps to nothing", half,
-                 [](std::size_t n) { return reallocarray(nullptr, n, 2); });
+                 [](size_t n) { return reallocarray(nullptr, n, 2); });
   expect_refused("reallocarray that wraps to little", half + 8,
-                 [](std::size_t n) { return reallocarray(nullptr, 2, n); });
+                 [](size_t n) { return reallocarray(nullptr, 2, n); });
   expect_refused("reallocarray of a square", root,
-                 [](std::size_t n) { return reallocarray(nullptr, n, n); });
+                 [](size_t n) { return reallocarray(nullptr, n, n); });
 }
 
-void* small(std::size_t size) { return malloc(size); }
+void* small(size_t size) { return malloc(size); }
 
 // A realloc that fails leaves the old block unchanged.
 void failing_realloc() {
-  for (const std::size_t old : {std::size_t{24}, std::size_t{1000}, std::size_t{9000}})
-    for (const volatile std::size_t& n : too_much) {
+  for (const size_t old : {size_t{24}, size_t{1000}, size_t{9000}})
+    for (const volatile size_t& n : too_much) {
       void* p = small(old);
       fill(p, old, 3);
-      const std::size_t usable = malloc_usable_size(p);
-      expect_refused("realloc of a block to too much", n,
-                     [p](std::size_t s) { return realloc(p, s); });
+      const size_t usable = malloc_usable_size(p);
+      expect_refused("realloc of a block to too much", n, [p](size_t s) { return realloc(p, s); });
       expect_refused("reallocarray of a block to too much", n,
-                     [p](std::size_t s) { return reallocarray(p, s, 1); });
+                     [p](size_t s) { return reallocarray(p, s, 1); });
       expect_refused("reallocarray of a block that wraps", n,
-                     [p](std::size_t s) { return reallocarray(p, s, 4); });
+                     [p](size_t s) { return reallocarray(p, s, 4); });
       expect(holds(p, old, 3), "a failed realloc loses contents", old);
       expect(malloc_usable_size(p) == usable, "a failed realloc changes the usable size", old);
       free(p);
@@ -156,12 +152,12 @@ void failing_realloc() {
 
 void bad_alignment() {
   void* const mark = reinterpret_cast<void*>(0x5a5a);
-  for (const volatile std::size_t alignment : {0, 1, 4, 3, 24, 65}) {
+  for (const volatile size_t alignment : {0, 1, 4, 3, 24, 65}) {
     void* p = mark;
     expect(posix_memalign(&p, alignment, 40) == EINVAL, "posix_memalign: not EINVAL", alignment);
     expect(p == mark, "posix_memalign changes the pointer on a bad alignment", alignment);
   }
-  for (const volatile std::size_t& n : too_much) {
+  for (const volatile size_t& n : too_much) {
     void* p = mark;
     expect(posix_memalign(&p, 64, n) == ENOMEM, "posix_memalign: not ENOMEM", n);
     expect(p == mark, "posix_memalign changes the pointer when out of memory", n);
@@ -170,12 +166,12 @@ void bad_alignment() {
 
 // --- calloc on memory that was used before ---
 
-void* cleared(std::size_t count, std::size_t size) { return calloc(count, size); }
+void* cleared(size_t count, size_t size) { return calloc(count, size); }
 
 void zeroed_again() {
   constexpr int live = 40;
   void* blocks[live];
-  for (const std::size_t size : {1, 8, 24, 40, 64, 250, 1000, 4000, 4096, 5000, 20000})
+  for (const size_t size : {1, 8, 24, 40, 64, 250, 1000, 4000, 4096, 5000, 20000})
     for (int round = 0; round < (brief ? 2 : 4); ++round) {
       for (int i = 0; i < live; ++i) {
         blocks[i] = round % 2 ? cleared(size, 1) : cleared(1, size);
@@ -190,12 +186,12 @@ void zeroed_again() {
 
 // --- errno ---
 
-void expect_errno_kept(const char* what, std::size_t size) {
+void expect_errno_kept(const char* what, size_t size) {
   expect(errno == untouched, what, size);
   errno = untouched;
 }
 
-void errno_of_each(std::size_t size) {
+void errno_of_each(size_t size) {
   errno = untouched;
   void* p = small(size);
   expect_errno_kept("malloc changes errno", size);
@@ -222,7 +218,7 @@ struct Link {
 };
 
 // Enough to request memory from the system several times.
-void errno_of_many(std::size_t size, int number) {
+void errno_of_many(size_t size, int number) {
   Link* all = nullptr;
   for (int i = 0; i < number; ++i) {
     errno = untouched;
@@ -240,7 +236,7 @@ void errno_of_many(std::size_t size, int number) {
 }
 
 void* errno_kept(void*) {
-  for (const std::size_t size : {8, 24, 500, 4096, 5000, 300000, 3000000}) errno_of_each(size);
+  for (const size_t size : {8, 24, 500, 4096, 5000, 300000, 3000000}) errno_of_each(size);
   errno_of_many(64, brief ? 100 : 60000);
   errno_of_many(3000, brief ? 100 : 1500);
   return nullptr;

@@ -15,15 +15,15 @@
 
 namespace {
 
-constexpr std::size_t sizes[] = {1, 7, 8, 16, 24, 40, 100, 256, 1000, 4096, 4097, 200000};
-constexpr std::size_t alignments[] = {8, 16, 64, 4096};
-constexpr std::size_t largest_grouped = 4096;
-constexpr std::size_t largest_when_brief = 256;
+constexpr size_t sizes[] = {1, 7, 8, 16, 24, 40, 100, 256, 1000, 4096, 4097, 200000};
+constexpr size_t alignments[] = {8, 16, 64, 4096};
+constexpr size_t largest_grouped = 4096;
+constexpr size_t largest_when_brief = 256;
 constexpr unsigned max_blocks = 4096;
 
 struct Block {
   void* p;
-  std::size_t usable;
+  size_t usable;
   Request request;
   const Releaser* releaser;
 };
@@ -32,16 +32,16 @@ unsigned count = 0;
 const Maker* maker;
 bool usable_unknown = false, brief = false;
 
-std::size_t usable_size(void* p, std::size_t wanted) {
-  const std::size_t usable = malloc_usable_size(p);
+size_t usable_size(void* p, size_t wanted) {
+  const size_t usable = malloc_usable_size(p);
   if (usable == 0 && usable_unknown) return wanted;
   if (usable < wanted) broken(maker->name, "malloc_usable_size is less than asked for", wanted);
   return usable;
 }
 
 // A block of n bytes has the alignment that an object of n bytes may need, up to 16.
-std::size_t natural_alignment(std::size_t size) {
-  const std::size_t lowest = size & -size;
+size_t natural_alignment(size_t size) {
+  const size_t lowest = size & -size;
   return lowest < 16 ? lowest : 16;
 }
 
@@ -49,10 +49,10 @@ void add(const Releaser& releaser, Request request) {
   Block& block = blocks[count];
   const bool choosy = maker->choosy;
   block.p = maker->make(request);
-  const std::size_t size = request.size;
+  const size_t size = request.size;
   if (block.p == nullptr) broken(maker->name, "no block", size);
   if (!choosy && maker->kind != plain) request.alignment = natural_alignment(size);
-  if (reinterpret_cast<std::uintptr_t>(block.p) % request.alignment != 0)
+  if (reinterpret_cast<uintptr_t>(block.p) % request.alignment != 0)
     broken(maker->name, "is not aligned", size);
   block.usable = usable_size(block.p, size);
   block.request = request;
@@ -63,13 +63,13 @@ void add(const Releaser& releaser, Request request) {
 void make_blocks() {
   for (const Releaser& releaser : releasers) {
     if ((releaser.takes & maker->kind) == 0) continue;
-    for (const std::size_t size : sizes) {
+    for (const size_t size : sizes) {
       if (brief && size > largest_when_brief) break;
       for (unsigned copies = brief ? 1 : 2; copies > 0; --copies)
         if (!maker->choosy)
           add(releaser, {size, 1});
         else
-          for (const std::size_t alignment : alignments) add(releaser, {size, alignment});
+          for (const size_t alignment : alignments) add(releaser, {size, alignment});
     }
   }
 }

@@ -17,7 +17,7 @@ const next_log* seen;
 
 alignas(16) char in_data[64];
 
-void expect_seen(const char* who, unsigned before, void* p, std::size_t size) {
+void expect_seen(const char* who, unsigned before, void* p, size_t size) {
   const auto& last = seen->entries[(seen->count - 1) % next_log_room];
   if (seen->count != before + 1)
     printf("%s: %u pointers instead of one\n", who, seen->count - before);
@@ -25,8 +25,8 @@ void expect_seen(const char* who, unsigned before, void* p, std::size_t size) {
     printf("%s: %p of %zu bytes became %p of %zu\n", who, p, size, last.p, last.size);
 }
 
-void* resize(void* p, std::size_t size) { return realloc(p, size); }
-void* resize_array(void* p, std::size_t size) { return reallocarray(p, size, 1); }
+void* resize(void* p, size_t size) { return realloc(p, size); }
+void* resize_array(void* p, size_t size) { return reallocarray(p, size, 1); }
 
 void give(void* p) {
   for (const Releaser& releaser : releasers) {

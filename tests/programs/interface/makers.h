@@ -31,40 +31,40 @@ inline void* make_calloc_items(Request& r) { return zeroed(calloc(r.size, 1), r)
 inline void* make_realloc(Request& r) { return realloc(nullptr, r.size); }
 inline void* make_reallocarray(Request& r) { return reallocarray(nullptr, r.size, 1); }
 
-inline void* take(std::size_t size) {
+inline void* take(size_t size) {
   void* p = malloc(size);
   fill(p, size, 5);
   return p;
 }
 
-inline void* moved(void* p, std::size_t before, std::size_t size) {
-  std::size_t kept = before < size ? before : size;
+inline void* moved(void* p, size_t before, size_t size) {
+  size_t kept = before < size ? before : size;
   if (kept < before && before > whole)
     kept = kept < edge ? kept : edge;  // only that much was filled
   if (!holds(p, kept, 5)) broken("realloc", "contents are lost", size);
   fill(p, size, 5);
   return p;
 }
-inline void* resize(void* p, std::size_t before, std::size_t size) {
+inline void* resize(void* p, size_t before, size_t size) {
   return moved(realloc(p, size), before, size);
 }
-inline void* resize_array(void* p, std::size_t before, std::size_t size) {
+inline void* resize_array(void* p, size_t before, size_t size) {
   return moved(reallocarray(p, size, 1), before, size);
 }
 
 // Larger than any grouped object.
-constexpr std::size_t large = 20000;
+constexpr size_t large = 20000;
 
 inline void* make_grown(Request& r) {
-  const std::size_t half = r.size / 2 + 1;
+  const size_t half = r.size / 2 + 1;
   return resize(take(half), half, r.size);
 }
 inline void* make_grown_array(Request& r) {
-  const std::size_t half = r.size / 2 + 1;
+  const size_t half = r.size / 2 + 1;
   return resize_array(take(half), half, r.size);
 }
 inline void* make_shrunk(Request& r) {
-  const std::size_t more = r.size * 3 + 64;
+  const size_t more = r.size * 3 + 64;
   return resize(take(more), more, r.size);
 }
 // The smaller size may need a larger alignment than the larger one: 16 bytes after 24.
@@ -73,7 +73,7 @@ inline void* make_shrunk_a_little(Request& r) {
 }
 inline void* make_shrunk_from_large(Request& r) { return resize(take(large), large, r.size); }
 inline void* make_there_and_back(Request& r) {
-  const std::size_t far = r.size + large;
+  const size_t far = r.size + large;
   return resize_array(resize(take(r.size), r.size, far), far, r.size);
 }
 inline void* make_from_nothing(Request& r) { return resize(malloc(0), 0, r.size); }
@@ -83,9 +83,9 @@ inline void* make_from_aligned(Request& r) {
   return resize(p, 100, r.size);
 }
 inline void* make_step_by_step(Request& r) {
-  std::size_t size = 1;
+  size_t size = 1;
   void* p = take(size);
-  for (std::size_t more = 5; more < r.size; more = more * 2 + 3) {
+  for (size_t more = 5; more < r.size; more = more * 2 + 3) {
     p = resize(p, size, more);
     size = more;
   }
@@ -111,7 +111,7 @@ inline void* make_pvalloc(Request& r) {
 // Memory that the C library allocates and the program frees.
 
 // `size - 1` characters, at least one.
-inline const char* text_of(std::size_t size) {
+inline const char* text_of(size_t size) {
   static char text[300000];
   if (text[0] == 0) memset(text, 'x', sizeof text - 1);
   return text + sizeof text - (size < 2 ? 2 : size);
@@ -130,14 +130,14 @@ inline void* make_getline(Request& r) {
   const char* from = text_of(r.size);
   FILE* file = fmemopen(const_cast<char*>(from), strlen(from), "r");
   char* made = nullptr;
-  std::size_t room = 0;
+  size_t room = 0;
   if (file == nullptr || getline(&made, &room, file) < 0) return nullptr;
   fclose(file);
   return text(made, r);
 }
 inline void* make_memstream(Request& r) {
   char* made = nullptr;
-  std::size_t length = 0;
+  size_t length = 0;
   FILE* file = open_memstream(&made, &length);
   fputs(text_of(r.size), file);
   fclose(file);
@@ -149,7 +149,7 @@ inline void* make_sscanf(Request& r) {
 }
 inline void* make_wcsdup(Request& r) {
   static wchar_t wide[4097];
-  const std::size_t letters = r.size / sizeof(wchar_t) < 4096 ? r.size / sizeof(wchar_t) : 4096;
+  const size_t letters = r.size / sizeof(wchar_t) < 4096 ? r.size / sizeof(wchar_t) : 4096;
   wmemset(wide, L'w', letters);
   wide[letters] = 0;
   r.size = (letters + 1) * sizeof(wchar_t);

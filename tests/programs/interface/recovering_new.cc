@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr std::size_t reserved = std::size_t{32} << 20, block = 4000, few = 1000, maximum = 200000;
+constexpr size_t reserved = size_t{32} << 20, block = 4000, few = 1000, maximum = 200000;
 void* reserve = nullptr;
 int calls = 0;
 
@@ -25,10 +25,10 @@ struct Link {
 Link* all = nullptr;
 
 // The number of blocks allocated after the handler's first call.
-std::size_t make(std::size_t number) {
-  std::size_t after = 0;
+size_t make(size_t number) {
+  size_t after = 0;
   try {
-    for (std::size_t i = 0; i < number; ++i, after += calls > 0) {
+    for (size_t i = 0; i < number; ++i, after += calls > 0) {
       auto* link = static_cast<Link*>(::operator new(block));
       link->next = all;
       all = link;
@@ -46,7 +46,7 @@ int main(int argc, char**) {
     while (malloc(reserved / 16) != nullptr) continue;  // uses up the rest
     std::set_new_handler(drop);
   }
-  const std::size_t after = make(argc > 1 ? maximum : few);
+  const size_t after = make(argc > 1 ? maximum : few);
   while (all != nullptr) {
     Link* link = all;
     all = link->next;

@@ -25,7 +25,7 @@ void throws() {
   throw Stop();
 }
 
-using Make = void* (*)(std::size_t);
+using Make = void* (*)(size_t);
 struct Form {
   const char* name;
   Make make;
@@ -38,19 +38,19 @@ void drop_wide(void* p) { ::operator delete(p, wide); }
 void drop_wide_array(void* p) { ::operator delete[](p, wide); }
 
 constexpr Form forms[] = {
-    {"new", [](std::size_t n) { return ::operator new(n); }, drop},
-    {"new[]", [](std::size_t n) { return ::operator new[](n); }, drop_array},
-    {"nothrow new", [](std::size_t n) { return ::operator new(n, std::nothrow); }, drop},
-    {"nothrow new[]", [](std::size_t n) { return ::operator new[](n, std::nothrow); }, drop_array},
-    {"aligned new", [](std::size_t n) { return ::operator new(n, wide); }, drop_wide},
-    {"aligned new[]", [](std::size_t n) { return ::operator new[](n, wide); }, drop_wide_array},
-    {"aligned nothrow new", [](std::size_t n) { return ::operator new(n, wide, std::nothrow); },
+    {"new", [](size_t n) { return ::operator new(n); }, drop},
+    {"new[]", [](size_t n) { return ::operator new[](n); }, drop_array},
+    {"nothrow new", [](size_t n) { return ::operator new(n, std::nothrow); }, drop},
+    {"nothrow new[]", [](size_t n) { return ::operator new[](n, std::nothrow); }, drop_array},
+    {"aligned new", [](size_t n) { return ::operator new(n, wide); }, drop_wide},
+    {"aligned new[]", [](size_t n) { return ::operator new[](n, wide); }, drop_wide_array},
+    {"aligned nothrow new", [](size_t n) { return ::operator new(n, wide, std::nothrow); },
      drop_wide},
-    {"aligned nothrow new[]", [](std::size_t n) { return ::operator new[](n, wide, std::nothrow); },
+    {"aligned nothrow new[]", [](size_t n) { return ::operator new[](n, wide, std::nothrow); },
      drop_wide_array},
 };
 
-const char* outcome(const Form& form, std::size_t size) {
+const char* outcome(const Form& form, size_t size) {
   try {
     return form.make(size) == nullptr ? "null" : "a block";
   } catch (const Stop&) {
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   for (const Form& form : forms) {
     make_some(form);
     if (argc <= 2) continue;
-    for (const std::size_t size : {SIZE_MAX / 2, SIZE_MAX - 20}) {
+    for (const size_t size : {SIZE_MAX / 2, SIZE_MAX - 20}) {
       calls = 0;
       std::set_new_handler(strcmp(handler, "resets") == 0   ? resets
                            : strcmp(handler, "throws") == 0 ? throws

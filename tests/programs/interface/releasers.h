@@ -20,9 +20,9 @@ Function* newest(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 inline const auto old_cfree = newest<void(void*)>("cfree");
-inline const auto c23_free_sized = newest<void(void*, std::size_t)>("free_sized");
+inline const auto c23_free_sized = newest<void(void*, size_t)>("free_sized");
 inline const auto c23_free_aligned_sized =
-    newest<void(void*, std::size_t, std::size_t)>("free_aligned_sized");
+    newest<void(void*, size_t, size_t)>("free_aligned_sized");
 
 inline bool has_newest() { return old_cfree && c23_free_sized && c23_free_aligned_sized; }
 

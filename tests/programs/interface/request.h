@@ -11,8 +11,8 @@
 
 // Makers of text set the size to that of their text.
 struct Request {
-  std::size_t size;
-  std::size_t alignment;
+  size_t size;
+  size_t alignment;
 };
 
 // The functions that may free a block.
@@ -26,41 +26,41 @@ enum Kind : unsigned {
   wide_array = 64,
 };
 
-constexpr std::size_t page = 4096;
+constexpr size_t page = 4096;
 
 // Only both ends of large blocks are checked.
-constexpr std::size_t whole = 32768, edge = 64;
+constexpr size_t whole = 32768, edge = 64;
 
-[[noreturn]] inline void broken(const char* who, const char* what, std::size_t size) {
+[[noreturn]] inline void broken(const char* who, const char* what, size_t size) {
   std::fprintf(stderr, "%s, %zu bytes: %s\n", who, size, what);
   std::abort();
 }
 
-inline unsigned char byte_at(unsigned seed, std::size_t at) {
+inline unsigned char byte_at(unsigned seed, size_t at) {
   return static_cast<unsigned char>(seed * 31 + at * 7 + 1);
 }
 
 // Volatile: one byte at a time, so that no vector instruction requires alignment.
-inline void fill(void* block, std::size_t size, unsigned seed) {
+inline void fill(void* block, size_t size, unsigned seed) {
   auto* bytes = static_cast<volatile unsigned char*>(block);
-  for (std::size_t at = 0; at < size; ++at) {
+  for (size_t at = 0; at < size; ++at) {
     if (at == edge && size > whole) at = size - edge;
     bytes[at] = byte_at(seed, at);
   }
 }
 
-inline bool holds(const void* block, std::size_t size, unsigned seed) {
+inline bool holds(const void* block, size_t size, unsigned seed) {
   auto* bytes = static_cast<const volatile unsigned char*>(block);
-  for (std::size_t at = 0; at < size; ++at) {
+  for (size_t at = 0; at < size; ++at) {
     if (at == edge && size > whole) at = size - edge;
     if (bytes[at] != byte_at(seed, at)) return false;
   }
   return true;
 }
 
-inline bool is_zero(const void* block, std::size_t size) {
+inline bool is_zero(const void* block, size_t size) {
   auto* bytes = static_cast<const volatile unsigned char*>(block);
-  for (std::size_t at = 0; at < size; ++at)
+  for (size_t at = 0; at < size; ++at)
     if (bytes[at] != 0) return false;
   return true;
 }

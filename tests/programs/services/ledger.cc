@@ -23,7 +23,7 @@
 namespace {
 
 struct Booking {
-  std::int64_t cents;
+  int64_t cents;
   std::unique_ptr<Booking> before;
 };
 
@@ -33,7 +33,7 @@ struct Receipt {
 
 class Ledger {
  public:
-  void book(std::uint32_t account, std::int64_t cents) {
+  void book(uint32_t account, int64_t cents) {
     auto made = std::make_unique<Booking>();
     made->cents = cents;
     auto receipt = std::make_unique<Receipt>();
@@ -44,8 +44,8 @@ class Ledger {
     last = std::move(made);
   }
 
-  std::int64_t sum() const {
-    std::int64_t total = 0;
+  int64_t sum() const {
+    int64_t total = 0;
     for (const auto& last : accounts_)
       for (const Booking* it = last.get(); it != nullptr; it = it->before.get()) total += it->cents;
     return total;
@@ -64,7 +64,7 @@ std::string answer(Ledger& ledger, const char* request) {
     return "booked\n";
   }
   if (sscanf(request, "sum %u", &times) == 1) {
-    std::int64_t total = 0;
+    int64_t total = 0;
     for (unsigned i = 0; i < times; ++i) total += ledger.sum();
     return std::to_string(total) + "\n";
   }
@@ -77,10 +77,10 @@ void serve(Ledger& ledger, int client) {
   std::string input;
   std::array<char, 1 << 16> part;
   for (ssize_t n; (n = read(client, part.data(), part.size())) > 0;) {
-    input.append(part.data(), static_cast<std::size_t>(n));
+    input.append(part.data(), static_cast<size_t>(n));
     std::string output;
-    std::size_t start = 0;
-    for (std::size_t end; (end = input.find('\n', start)) != std::string::npos; start = end + 1)
+    size_t start = 0;
+    for (size_t end; (end = input.find('\n', start)) != std::string::npos; start = end + 1)
       output += answer(ledger, input.substr(start, end - start).c_str());
     input.erase(0, start);
     if (write(client, output.data(), output.size()) < 0) break;
@@ -88,7 +88,7 @@ void serve(Ledger& ledger, int client) {
   close(client);
 }
 
-int listen_at(std::uint16_t port) {
+int listen_at(uint16_t port) {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int yes = 1;
   setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -121,7 +121,7 @@ int main(int count, char** words) {
   if (mode == "ignore") signal(SIGTERM, SIG_IGN);
   if (mode == "daemon" && daemon(1, 1) != 0) return 1;
   while (mode == "mute") pause();
-  const int listener = listen_at(static_cast<std::uint16_t>(atoi(words[1])));
+  const int listener = listen_at(static_cast<uint16_t>(atoi(words[1])));
   printf("ready\n");
   fflush(stdout);
   Ledger ledger;

@@ -4,8 +4,8 @@
 namespace particles {
 namespace {
 
-constexpr std::uint32_t kColours = 256;
-constexpr std::uint32_t kEmitters = 16;
+constexpr uint32_t kColours = 256;
+constexpr uint32_t kEmitters = 16;
 
 Vector random_vector(Rng& rng) { return {rng_unit(&rng), rng_unit(&rng), rng_unit(&rng)}; }
 
@@ -46,7 +46,7 @@ double energy(const Particle* particle) {
          properties.charge * properties.position.z;
 }
 
-std::uint32_t appearance(const Particle* particle) {
+uint32_t appearance(const Particle* particle) {
   const Properties& properties = *particle->properties;
   return properties.colour * kEmitters + properties.emitter;
 }

@@ -17,13 +17,13 @@ struct Properties {
   Vector spin;
   double mass;
   double charge;
-  std::uint32_t colour;
-  std::uint32_t emitter;
+  uint32_t colour;
+  uint32_t emitter;
 };
 
 struct Particle {
   Particle* next;
-  std::int64_t ends;       // the step at which it ends
+  int64_t ends;            // the step at which it ends
   Properties* properties;  // null until it is set off
 };
 
@@ -34,6 +34,6 @@ void delete_particle(Particle* particle);
 void set_off(Particle* particle, Rng& rng);
 // Its motion and its appearance.
 double energy(const Particle* particle);
-std::uint32_t appearance(const Particle* particle);
+uint32_t appearance(const Particle* particle);
 
 }  // namespace particles

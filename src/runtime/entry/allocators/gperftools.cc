@@ -15,32 +15,32 @@ namespace {
 #define HALO_GPERFTOOLS(X) \
   X(tc_free, void, void* p) \
   X(tc_cfree, void, void* p) \
-  X(tc_free_sized, void, void* p, std::size_t size) \
+  X(tc_free_sized, void, void* p, size_t size) \
   X(tc_delete, void, void* p) \
-  X(tc_delete_sized, void, void* p, std::size_t size) \
+  X(tc_delete_sized, void, void* p, size_t size) \
   X(tc_delete_nothrow, void, void* p, const std::nothrow_t& tag) \
-  X(tc_delete_aligned, void, void* p, std::size_t alignment) \
-  X(tc_delete_sized_aligned, void, void* p, std::size_t size, std::size_t alignment) \
-  X(tc_delete_aligned_nothrow, void, void* p, std::size_t alignment, const std::nothrow_t& tag) \
+  X(tc_delete_aligned, void, void* p, size_t alignment) \
+  X(tc_delete_sized_aligned, void, void* p, size_t size, size_t alignment) \
+  X(tc_delete_aligned_nothrow, void, void* p, size_t alignment, const std::nothrow_t& tag) \
   X(tc_deletearray, void, void* p) \
-  X(tc_deletearray_sized, void, void* p, std::size_t size) \
+  X(tc_deletearray_sized, void, void* p, size_t size) \
   X(tc_deletearray_nothrow, void, void* p, const std::nothrow_t& tag) \
-  X(tc_deletearray_aligned, void, void* p, std::size_t alignment) \
-  X(tc_deletearray_sized_aligned, void, void* p, std::size_t size, std::size_t alignment) \
-  X(tc_deletearray_aligned_nothrow, void, void* p, std::size_t alignment, \
+  X(tc_deletearray_aligned, void, void* p, size_t alignment) \
+  X(tc_deletearray_sized_aligned, void, void* p, size_t size, size_t alignment) \
+  X(tc_deletearray_aligned_nothrow, void, void* p, size_t alignment, \
     const std::nothrow_t& tag) \
-  X(tc_realloc, void*, void* p, std::size_t size) \
-  X(tc_malloc_size, std::size_t, void* p) \
-  X(malloc_size, std::size_t, void* p) \
+  X(tc_realloc, void*, void* p, size_t size) \
+  X(tc_malloc_size, size_t, void* p) \
+  X(malloc_size, size_t, void* p) \
   X(__libc_cfree, void, void* p) \
-  X(MallocExtension_GetAllocatedSize, std::size_t, const void* p) \
+  X(MallocExtension_GetAllocatedSize, size_t, const void* p) \
   X(MallocExtension_GetOwnership, int, const void* p) \
   X(MallocExtension_VerifyMallocMemory, int, const void* p) \
   X(MallocExtension_VerifyNewMemory, int, const void* p) \
   X(MallocExtension_VerifyArrayNewMemory, int, const void* p)
 // The class's virtual functions, by their mangled names.
 #define HALO_GPERFTOOLS_VIRTUAL(X) \
-  X(_ZN15MallocExtension16GetAllocatedSizeEPKv, std::size_t, void* self, const void* p) \
+  X(_ZN15MallocExtension16GetAllocatedSizeEPKv, size_t, void* self, const void* p) \
   X(_ZN15MallocExtension12GetOwnershipEPKv, int, void* self, const void* p)
 // clang-format on
 
@@ -65,26 +65,25 @@ HALO_GPERFTOOLS_VIRTUAL(HALO_OURS)
 HALO_FREE(tc_free, (void* p), p)
 HALO_FREE(tc_cfree, (void* p), p)
 HALO_FREE(__libc_cfree, (void* p), p)
-HALO_FREE(tc_free_sized, (void* p, std::size_t size), p, size)
+HALO_FREE(tc_free_sized, (void* p, size_t size), p, size)
 HALO_FREE(tc_delete, (void* p), p)
-HALO_FREE(tc_delete_sized, (void* p, std::size_t size), p, size)
+HALO_FREE(tc_delete_sized, (void* p, size_t size), p, size)
 HALO_FREE(tc_delete_nothrow, (void* p, const std::nothrow_t& tag), p, tag)
-HALO_FREE(tc_delete_aligned, (void* p, std::size_t alignment), p, alignment)
-HALO_FREE(tc_delete_sized_aligned, (void* p, std::size_t size, std::size_t alignment), p, size,
-          alignment)
-HALO_FREE(tc_delete_aligned_nothrow, (void* p, std::size_t alignment, const std::nothrow_t& tag), p,
+HALO_FREE(tc_delete_aligned, (void* p, size_t alignment), p, alignment)
+HALO_FREE(tc_delete_sized_aligned, (void* p, size_t size, size_t alignment), p, size, alignment)
+HALO_FREE(tc_delete_aligned_nothrow, (void* p, size_t alignment, const std::nothrow_t& tag), p,
           alignment, tag)
 HALO_FREE(tc_deletearray, (void* p), p)
-HALO_FREE(tc_deletearray_sized, (void* p, std::size_t size), p, size)
+HALO_FREE(tc_deletearray_sized, (void* p, size_t size), p, size)
 HALO_FREE(tc_deletearray_nothrow, (void* p, const std::nothrow_t& tag), p, tag)
-HALO_FREE(tc_deletearray_aligned, (void* p, std::size_t alignment), p, alignment)
-HALO_FREE(tc_deletearray_sized_aligned, (void* p, std::size_t size, std::size_t alignment), p, size,
+HALO_FREE(tc_deletearray_aligned, (void* p, size_t alignment), p, alignment)
+HALO_FREE(tc_deletearray_sized_aligned, (void* p, size_t size, size_t alignment), p, size,
           alignment)
-HALO_FREE(tc_deletearray_aligned_nothrow,
-          (void* p, std::size_t alignment, const std::nothrow_t& tag), p, alignment, tag)
+HALO_FREE(tc_deletearray_aligned_nothrow, (void* p, size_t alignment, const std::nothrow_t& tag), p,
+          alignment, tag)
 #undef HALO_FREE
 
-void* tc_realloc(void* p, std::size_t size) {
+void* tc_realloc(void* p, size_t size) {
   if (!is_served(p)) return native::tc_realloc(p, size);
   if (size == 0) {
     release(p);
@@ -93,18 +92,18 @@ void* tc_realloc(void* p, std::size_t size) {
   return served_stays(p, size, 1) ? p : move_served(p, native::tc_realloc(nullptr, size), size);
 }
 
-std::size_t size_or(const void* p, auto native) { return is_served(p) ? usable_size(p) : native(); }
+size_t size_or(const void* p, auto native) { return is_served(p) ? usable_size(p) : native(); }
 
-std::size_t tc_malloc_size(void* p) {
+size_t tc_malloc_size(void* p) {
   return size_or(p, [=] { return native::tc_malloc_size(p); });
 }
-std::size_t malloc_size(void* p) {
+size_t malloc_size(void* p) {
   return size_or(p, [=] { return native::malloc_size(p); });
 }
-std::size_t MallocExtension_GetAllocatedSize(const void* p) {
+size_t MallocExtension_GetAllocatedSize(const void* p) {
   return size_or(p, [=] { return native::MallocExtension_GetAllocatedSize(p); });
 }
-std::size_t _ZN15MallocExtension16GetAllocatedSizeEPKv(void* self, const void* p) {
+size_t _ZN15MallocExtension16GetAllocatedSizeEPKv(void* self, const void* p) {
   return size_or(p, [=] { return native::_ZN15MallocExtension16GetAllocatedSizeEPKv(self, p); });
 }
 
@@ -131,35 +130,34 @@ const InterfaceFunction functions[] = {HALO_GPERFTOOLS(HALO_ROW)};
 const InterfaceFunction virtual_functions[] = {HALO_GPERFTOOLS_VIRTUAL(HALO_ROW)
                                                    HALO_GPERFTOOLS_STATISTICS(HALO_STATISTICS_ROW)};
 
-std::uintptr_t address_of(const LoadedModule& library, const char* name) {
+uintptr_t address_of(const LoadedModule& library, const char* name) {
   const ElfW(Sym)* symbol = library.find(name);
   return symbol == nullptr ? 0 : library.bias + symbol->st_value;
 }
 
 // A table of virtual functions: two words of others precede the functions.
-std::uintptr_t* table_named(const LoadedModule& library, const char* name) {
-  const std::uintptr_t at = address_of(library, name);
-  return at == 0 ? nullptr : reinterpret_cast<std::uintptr_t*>(at) + 2;
+uintptr_t* table_named(const LoadedModule& library, const char* name) {
+  const uintptr_t at = address_of(library, name);
+  return at == 0 ? nullptr : reinterpret_cast<uintptr_t*>(at) + 2;
 }
 
 // The table of the implementation: that of the object which the library has registered, or which
 // it will register.
-std::uintptr_t* implementation_table(const LoadedModule& library, const std::uintptr_t* base) {
-  using Instance = std::uintptr_t** (*)();
+uintptr_t* implementation_table(const LoadedModule& library, const uintptr_t* base) {
+  using Instance = uintptr_t** (*)();
   const auto instance =
       reinterpret_cast<Instance>(address_of(library, "_ZN15MallocExtension8instanceEv"));
-  std::uintptr_t** const object = instance == nullptr ? nullptr : instance();
+  uintptr_t** const object = instance == nullptr ? nullptr : instance();
   const bool is_registered = object != nullptr && *object != base &&
-                             library.contains(reinterpret_cast<std::uintptr_t>(*object));
+                             library.contains(reinterpret_cast<uintptr_t>(*object));
   return is_registered ? *object : table_named(library, "_ZTV22TCMallocImplementation");
 }
 
 // Where the class has that function in its own table: this is the same in all derived tables. Null
 // if it is not there once.
-std::uintptr_t* slot_in(std::uintptr_t* table, const std::uintptr_t* base,
-                        std::uintptr_t function) {
+uintptr_t* slot_in(uintptr_t* table, const uintptr_t* base, uintptr_t function) {
   constexpr int max_functions = 40;
-  std::uintptr_t* found = nullptr;
+  uintptr_t* found = nullptr;
   for (int at = 0; at < max_functions && base[at] != 0; ++at) {
     if (base[at] != function) continue;
     if (found != nullptr) return nullptr;
@@ -170,16 +168,16 @@ std::uintptr_t* slot_in(std::uintptr_t* table, const std::uintptr_t* base,
 
 // A library without the class needs nothing.
 bool replace_virtual_functions(const LoadedModule& library) {
-  const std::uintptr_t* base = table_named(library, "_ZTV15MallocExtension");
+  const uintptr_t* base = table_named(library, "_ZTV15MallocExtension");
   if (base == nullptr) return true;
-  std::uintptr_t* const table = implementation_table(library, base);
+  uintptr_t* const table = implementation_table(library, base);
   if (table == nullptr) return false;
   ModuleWriter writer(library);
   for (const InterfaceFunction& function : virtual_functions) {
-    std::uintptr_t* const slot = slot_in(table, base, address_of(library, function.name));
+    uintptr_t* const slot = slot_in(table, base, address_of(library, function.name));
     if (slot == nullptr) return false;
     *function.native = reinterpret_cast<void*>(*slot);
-    if (!writer.write(slot, reinterpret_cast<std::uintptr_t>(function.ours))) return false;
+    if (!writer.write(slot, reinterpret_cast<uintptr_t>(function.ours))) return false;
   }
   return true;
 }

@@ -14,7 +14,7 @@ HALO_GPERFTOOLS_STATISTICS(HALO_STATISTICS_DEFINE)
 
 namespace {
 
-std::uint64_t grouped(const char* property) {
+uint64_t grouped(const char* property) {
   const GroupedMemory memory = grouped_memory();
   if (std::strcmp(property, "generic.current_allocated_bytes") == 0) return memory.live;
   if (std::strcmp(property, "generic.heap_size") == 0) return memory.mapped;
@@ -28,8 +28,7 @@ std::uint64_t grouped(const char* property) {
 
 namespace ours {
 
-bool _ZN15MallocExtension18GetNumericPropertyEPKcPm(void* self, const char* name,
-                                                    std::size_t* value) {
+bool _ZN15MallocExtension18GetNumericPropertyEPKcPm(void* self, const char* name, size_t* value) {
   const bool known = native::_ZN15MallocExtension18GetNumericPropertyEPKcPm(self, name, value);
   if (known) *value += grouped(name);
   return known;
@@ -37,7 +36,7 @@ bool _ZN15MallocExtension18GetNumericPropertyEPKcPm(void* self, const char* name
 
 // ReleaseFreeMemory is this with the largest number. Programs release a little at a time, too: then
 // that memory is tcmalloc's, as the groups' is purged as a whole.
-void _ZN15MallocExtension15ReleaseToSystemEm(void* self, std::size_t bytes) {
+void _ZN15MallocExtension15ReleaseToSystemEm(void* self, size_t bytes) {
   native::_ZN15MallocExtension15ReleaseToSystemEm(self, bytes);
   const GroupedMemory memory = grouped_memory();
   if (bytes != 0 && bytes >= (memory.resident - memory.active) / 2) purge_grouped_memory();
@@ -46,8 +45,8 @@ void _ZN15MallocExtension15ReleaseToSystemEm(void* self, std::size_t bytes) {
 void _ZN15MallocExtension8GetStatsEPci(void* self, char* buffer, int bytes) {
   native::_ZN15MallocExtension8GetStatsEPci(self, buffer, bytes);
   if (bytes <= 0) return;
-  const auto room = static_cast<std::size_t>(bytes);
-  const std::size_t used = strnlen(buffer, room);
+  const auto room = static_cast<size_t>(bytes);
+  const size_t used = strnlen(buffer, room);
   const GroupedMemory memory = grouped_memory();
   if (used < room)
     std::snprintf(buffer + used, room - used,

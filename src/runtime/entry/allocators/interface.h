@@ -33,9 +33,9 @@ struct InterfaceFunction {
 };
 
 struct AllocatorInterface {
-  static constexpr std::size_t max_functions = 128;
+  static constexpr size_t max_functions = 128;
 
-  template <std::size_t count>
+  template <size_t count>
   constexpr AllocatorInterface(const char* mark_of_it, const InterfaceFunction (&list)[count],
                                bool (*finish_it)(const LoadedModule& library) = nullptr)
       : mark(mark_of_it), functions(list), finish(finish_it) {

@@ -25,7 +25,7 @@ struct Search {
   dl_phdr_info found;
 };
 
-int find_library(dl_phdr_info* info, std::size_t, void* data) {
+int find_library(dl_phdr_info* info, size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
   const LoadedModule module(*info);
   if (module.find(search.mark) == nullptr || module.find(SymbolName("malloc")) == nullptr) return 0;
@@ -60,19 +60,19 @@ class Names {
 
  private:
   std::array<SymbolName, AllocatorInterface::max_functions> names_;
-  std::size_t count_ = 0;
+  size_t count_ = 0;
 };
 
 // An allocator's library, and the functions in it to replace.
 struct Replacing {
   const AllocatorInterface& interface;
   const LoadedModule& library;
-  std::uintptr_t own_module;
+  uintptr_t own_module;
   const Names& names;
   bool failed;
 };
 
-std::uintptr_t address_of(const LoadedModule& library, const ElfW(Sym) & symbol) {
+uintptr_t address_of(const LoadedModule& library, const ElfW(Sym) & symbol) {
   return library.bias + symbol.st_value;
 }
 
@@ -100,17 +100,17 @@ std::span<const ElfW(Sym)> find_natives(const AllocatorInterface& interface,
 // as linkers can place them: no page is ever writable and executable.
 bool replace_symbols(const AllocatorInterface& interface, const LoadedModule& library,
                      std::span<const ElfW(Sym)> symbols) {
-  const int protection = library.protection_of(reinterpret_cast<std::uintptr_t>(symbols.data()));
+  const int protection = library.protection_of(reinterpret_cast<uintptr_t>(symbols.data()));
   if ((protection & PROT_EXEC) != 0) return false;
-  const auto begin = reinterpret_cast<std::uintptr_t>(symbols.data()) & ~(system_page - 1);
-  const std::size_t bytes = reinterpret_cast<std::uintptr_t>(&*symbols.end()) - begin;
+  const auto begin = reinterpret_cast<uintptr_t>(symbols.data()) & ~(system_page - 1);
+  const size_t bytes = reinterpret_cast<uintptr_t>(&*symbols.end()) - begin;
   auto* const pages = reinterpret_cast<void*>(begin);
   if (mprotect(pages, bytes, protection | PROT_WRITE) != 0) return false;
   for (const InterfaceFunction& function : interface.functions) {
     const ElfW(Sym)* symbol = function.ours == nullptr ? nullptr : library.find(function.name);
     if (!is_plain_function(symbol)) continue;
     auto* const value = const_cast<ElfW(Addr)*>(&symbol->st_value);
-    __atomic_store_n(value, reinterpret_cast<std::uintptr_t>(function.ours) - library.bias,
+    __atomic_store_n(value, reinterpret_cast<uintptr_t>(function.ours) - library.bias,
                      __ATOMIC_RELEASE);
   }
   return mprotect(pages, bytes, protection) == 0;
@@ -118,7 +118,7 @@ bool replace_symbols(const AllocatorInterface& interface, const LoadedModule& li
 
 // What the slot of that relocation is offset by from its symbol's address; -1 if it is of another
 // kind.
-std::int64_t offset_of(const ElfW(Rela) & relocation) {
+int64_t offset_of(const ElfW(Rela) & relocation) {
   switch (ELF64_R_TYPE(relocation.r_info)) {
     case R_X86_64_JUMP_SLOT:
     case R_X86_64_GLOB_DAT:
@@ -135,17 +135,17 @@ std::int64_t offset_of(const ElfW(Rela) & relocation) {
 const InterfaceFunction* function_of(const Replacing& replacing, const LoadedModule& module,
                                      const ElfW(Rela) & relocation) {
   if (offset_of(relocation) != 0) return nullptr;
-  const std::uintptr_t now = __atomic_load_n(module.slot_of(relocation), __ATOMIC_RELAXED);
+  const uintptr_t now = __atomic_load_n(module.slot_of(relocation), __ATOMIC_RELAXED);
   if (!replacing.library.contains(now)) return nullptr;
   const std::string_view name = module.symbol_of(relocation);
   for (const InterfaceFunction& function : replacing.interface.functions)
     if (function.ours != nullptr && name == function.name &&
-        reinterpret_cast<std::uintptr_t>(*function.native) == now)
+        reinterpret_cast<uintptr_t>(*function.native) == now)
       return &function;
   return nullptr;
 }
 
-int rebind_module(dl_phdr_info* info, std::size_t, void* data) {
+int rebind_module(dl_phdr_info* info, size_t, void* data) {
   auto& replacing = *static_cast<Replacing*>(data);
   const LoadedModule module(*info);
   if (module.contains(replacing.own_module) || module.bias == replacing.library.bias) return 0;
@@ -155,8 +155,7 @@ int rebind_module(dl_phdr_info* info, std::size_t, void* data) {
     for (const ElfW(Rela) & relocation : relocations) {
       const InterfaceFunction* function = function_of(replacing, module, relocation);
       if (function == nullptr) continue;
-      if (writer.write(module.slot_of(relocation),
-                       reinterpret_cast<std::uintptr_t>(function->ours)))
+      if (writer.write(module.slot_of(relocation), reinterpret_cast<uintptr_t>(function->ours)))
         continue;
       replacing.failed = true;
       return 1;
@@ -173,8 +172,8 @@ bool replace(const AllocatorInterface& interface) {
   if (symbols.empty()) return true;
   if (!replace_symbols(interface, library, symbols)) return false;
   const Names names(interface.functions);
-  Replacing replacing{interface, library, reinterpret_cast<std::uintptr_t>(&replace_interfaces),
-                      names, false};
+  Replacing replacing{interface, library, reinterpret_cast<uintptr_t>(&replace_interfaces), names,
+                      false};
   dl_iterate_phdr(rebind_module, &replacing);
   return !replacing.failed && (interface.finish == nullptr || interface.finish(library));
 }

@@ -13,12 +13,12 @@ namespace {
 
 // What jemalloc writes about a block: of several, the short form.
 struct Utilization {
-  std::size_t free_count, count, bytes;
+  size_t free_count, count, bytes;
 };
 struct LongUtilization {
   const void* current_slab;
   Utilization extent;
-  std::size_t free_of_all, all;
+  size_t free_of_all, all;
 };
 
 Utilization utilization_of(void* p) { return {0, 1, usable_size(p)}; }
@@ -31,7 +31,7 @@ void* served_block(const Question& question) {
   return is_served(p) ? p : nullptr;
 }
 
-bool has_room(const Question& question, std::size_t bytes) {
+bool has_room(const Question& question, size_t bytes) {
   return question.old != nullptr && question.old_bytes != nullptr && *question.old_bytes == bytes;
 }
 
@@ -62,7 +62,7 @@ int query_utilizations(const Question& question, AskNative native) {
   if (!is_valid || std::ranges::none_of(blocks, is_served)) return native(question);
   auto* answer = static_cast<Utilization*>(question.old);
   for (void*& p : blocks) {
-    std::size_t bytes = sizeof *answer;
+    size_t bytes = sizeof *answer;
     if (is_served(p))
       *answer = utilization_of(p);
     else if (const int status = native({answer, &bytes, &p, sizeof p}); status != 0)

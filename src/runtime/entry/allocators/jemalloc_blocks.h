@@ -11,9 +11,9 @@ namespace halo::runtime::statistics {
 // The arguments of mallctl behind the name.
 struct Question {
   void* old;
-  std::size_t* old_bytes;
+  size_t* old_bytes;
   void* now;
-  std::size_t now_bytes;
+  size_t now_bytes;
 };
 
 // Asks jemalloc.

@@ -16,7 +16,7 @@ namespace halo::runtime::statistics {
 
 namespace native {
 HALO_JEMALLOC_STATISTICS(HALO_STATISTICS_DEFINE)
-int (*mallctlnametomib)(const char*, std::size_t*, std::size_t*) = nullptr;
+int (*mallctlnametomib)(const char*, size_t*, size_t*) = nullptr;
 }  // namespace native
 
 namespace {
@@ -28,26 +28,26 @@ class Epoch {
  public:
   void begin() {
     const auto [blocks, spans, span_count] = grouped_totals();
-    const std::uint64_t sums[] = {blocks.live + spans.live,
-                                  blocks.active + spans.active,
-                                  blocks.resident + spans.resident,
-                                  blocks.mapped + spans.mapped,
-                                  blocks.live,
-                                  spans.live};
-    for (std::size_t at = 0; at < std::size(sums); ++at)
+    const uint64_t sums[] = {blocks.live + spans.live,
+                             blocks.active + spans.active,
+                             blocks.resident + spans.resident,
+                             blocks.mapped + spans.mapped,
+                             blocks.live,
+                             spans.live};
+    for (size_t at = 0; at < std::size(sums); ++at)
       numbers_[at].store(sums[at], std::memory_order_relaxed);
     has_begun_.store(true, std::memory_order_release);
   }
 
-  enum Number : std::uint8_t { kLive, kActive, kResident, kMapped, kLiveBlocks, kLiveSpans };
-  std::uint64_t get(Number number) {
+  enum Number : uint8_t { kLive, kActive, kResident, kMapped, kLiveBlocks, kLiveSpans };
+  uint64_t get(Number number) {
     if (!has_begun_.load(std::memory_order_acquire)) begin();
     return numbers_[number].load(std::memory_order_relaxed);
   }
 
  private:
   std::atomic<bool> has_begun_{false};
-  std::atomic<std::uint64_t> numbers_[6]{};
+  std::atomic<uint64_t> numbers_[6]{};
 };
 
 constinit Epoch epoch;
@@ -55,7 +55,7 @@ constinit Epoch epoch;
 // What a name stands for. Of the arenas there is only "all", whose number is 4096; the memory of
 // groups is purged with arena 0, too, which every process has.
 struct Control {
-  enum Kind : std::uint8_t { kBytes, kPages, kDirtyPages, kEpoch, kPurge, kAsksAboutBlocks };
+  enum Kind : uint8_t { kBytes, kPages, kDirtyPages, kEpoch, kPurge, kAsksAboutBlocks };
 
   const char* name;
   Kind kind;
@@ -81,7 +81,7 @@ constexpr Control controls[] = {
     {"experimental.utilization.query", Control::kAsksAboutBlocks, {}, query_utilization},
     {"experimental.utilization.batch_query", Control::kAsksAboutBlocks, {}, query_utilizations},
 };
-constexpr std::size_t control_count = std::size(controls);
+constexpr size_t control_count = std::size(controls);
 
 const Control* control_of(const char* name) {
   for (const Control& control : controls)
@@ -90,17 +90,17 @@ const Control* control_of(const char* name) {
 }
 
 // jemalloc's numbers for a name. Found when they are first needed.
-constexpr std::size_t max_length = 6;
+constexpr size_t max_length = 6;
 struct Mib {
-  std::size_t words[max_length];
-  std::size_t length;  // 0: jemalloc does not know the name
+  size_t words[max_length];
+  size_t length;  // 0: jemalloc does not know the name
 };
 constinit Mib mibs[control_count]{};
 constinit std::atomic<bool> have_mibs{false};
 
 void find_mibs() {
   if (have_mibs.load(std::memory_order_acquire) || native::mallctlnametomib == nullptr) return;
-  for (std::size_t at = 0; at < control_count; ++at) {
+  for (size_t at = 0; at < control_count; ++at) {
     Mib found{{}, max_length};
     if (native::mallctlnametomib(controls[at].name, found.words, &found.length) == 0)
       mibs[at] = found;
@@ -109,9 +109,9 @@ void find_mibs() {
   have_mibs.store(true, std::memory_order_release);
 }
 
-const Control* control_of(const std::size_t* mib, std::size_t length) {
+const Control* control_of(const size_t* mib, size_t length) {
   find_mibs();
-  for (std::size_t at = 0; at < control_count; ++at)
+  for (size_t at = 0; at < control_count; ++at)
     if (length != 0 && mibs[at].length == length && std::equal(mib, mib + length, mibs[at].words))
       return &controls[at];
   return nullptr;
@@ -127,18 +127,16 @@ bool is_known(const Control& control) {
   return mibs[&control - controls].length != 0;
 }
 
-std::size_t bytes_of_page() {
-  std::size_t bytes = 0, length = sizeof bytes;
+size_t bytes_of_page() {
+  size_t bytes = 0, length = sizeof bytes;
   const bool known = native::mallctl("arenas.page", &bytes, &length, nullptr, 0) == 0;
   return known && bytes != 0 ? bytes : 4096;
 }
 
 // The numbers may be of two epochs.
-std::uint64_t difference(std::uint64_t all, std::uint64_t part) {
-  return all > part ? all - part : 0;
-}
+uint64_t difference(uint64_t all, uint64_t part) { return all > part ? all - part : 0; }
 
-std::size_t grouped(const Control& control) {
+size_t grouped(const Control& control) {
   switch (control.kind) {
     case Control::kBytes:
       return epoch.get(control.number);
@@ -150,13 +148,13 @@ std::size_t grouped(const Control& control) {
 }
 
 // After jemalloc has done what the program asked for.
-void add_groups(const Control& control, void* old, const std::size_t* old_bytes, const void* now) {
+void add_groups(const Control& control, void* old, const size_t* old_bytes, const void* now) {
   if (control.kind == Control::kEpoch) {
     if (now != nullptr) epoch.begin();
   } else if (control.kind == Control::kPurge) {
     purge_grouped_memory();
-  } else if (old != nullptr && old_bytes != nullptr && *old_bytes == sizeof(std::size_t)) {
-    std::size_t sum;
+  } else if (old != nullptr && old_bytes != nullptr && *old_bytes == sizeof(size_t)) {
+    size_t sum;
     std::memcpy(&sum, old, sizeof sum);
     sum += grouped(control);
     std::memcpy(old, &sum, sizeof sum);
@@ -171,7 +169,7 @@ bool wants_json(const char* options) {
 
 namespace ours {
 
-int mallctl(const char* name, void* old, std::size_t* old_bytes, void* now, std::size_t now_bytes) {
+int mallctl(const char* name, void* old, size_t* old_bytes, void* now, size_t now_bytes) {
   const Control* const control = control_of(name);
   if (asks_about_blocks(control) && is_known(*control))
     return control->ask({old, old_bytes, now, now_bytes}, [&](const Question& about) {
@@ -182,8 +180,8 @@ int mallctl(const char* name, void* old, std::size_t* old_bytes, void* now, std:
   return status;
 }
 
-int mallctlbymib(const std::size_t* mib, std::size_t length, void* old, std::size_t* old_bytes,
-                 void* now, std::size_t now_bytes) {
+int mallctlbymib(const size_t* mib, size_t length, void* old, size_t* old_bytes, void* now,
+                 size_t now_bytes) {
   const Control* const control = control_of(mib, length);
   if (asks_about_blocks(control))
     return control->ask({old, old_bytes, now, now_bytes}, [&](const Question& about) {

@@ -23,7 +23,7 @@ void print_groups(Write write, void* to) {
   std::fputs(line, stderr);
 }
 
-void add(std::size_t* to, std::uint64_t bytes) {
+void add(size_t* to, uint64_t bytes) {
   if (to != nullptr) *to += bytes;
 }
 
@@ -33,13 +33,12 @@ namespace ours {
 
 // The memory that is committed. Without a figure of the kernel, mimalloc takes it for the resident
 // memory, too; a figure of the kernel has the groups' memory in it.
-void mi_process_info(std::size_t* elapsed, std::size_t* user, std::size_t* system, std::size_t* rss,
-                     std::size_t* peak_rss, std::size_t* commit, std::size_t* peak_commit,
-                     std::size_t* faults) {
-  std::size_t own_rss = 0, own_commit = 0;
+void mi_process_info(size_t* elapsed, size_t* user, size_t* system, size_t* rss, size_t* peak_rss,
+                     size_t* commit, size_t* peak_commit, size_t* faults) {
+  size_t own_rss = 0, own_commit = 0;
   native::mi_process_info(elapsed, user, system, &own_rss, peak_rss, &own_commit, peak_commit,
                           faults);
-  const std::uint64_t more = grouped_memory().resident;
+  const uint64_t more = grouped_memory().resident;
   if (rss != nullptr) *rss = own_rss + (own_rss == own_commit ? more : 0);
   if (commit != nullptr) *commit = own_commit + more;
   add(peak_commit, more);

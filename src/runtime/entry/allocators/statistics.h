@@ -22,24 +22,24 @@ namespace halo::runtime::statistics {
 
 // clang-format off
 #define HALO_JEMALLOC_STATISTICS(X) \
-  X(mallctl, int, const char* name, void* old, std::size_t* old_bytes, void* now, \
-    std::size_t now_bytes) \
-  X(mallctlbymib, int, const std::size_t* mib, std::size_t length, void* old, \
-    std::size_t* old_bytes, void* now, std::size_t now_bytes) \
+  X(mallctl, int, const char* name, void* old, size_t* old_bytes, void* now, \
+    size_t now_bytes) \
+  X(mallctlbymib, int, const size_t* mib, size_t length, void* old, \
+    size_t* old_bytes, void* now, size_t now_bytes) \
   X(malloc_stats_print, void, void (*write)(void*, const char*), void* to, const char* options)
 #define HALO_MIMALLOC_STATISTICS(X) \
-  X(mi_process_info, void, std::size_t* elapsed, std::size_t* user, std::size_t* system, \
-    std::size_t* rss, std::size_t* peak_rss, std::size_t* commit, std::size_t* peak_commit, \
-    std::size_t* faults) \
+  X(mi_process_info, void, size_t* elapsed, size_t* user, size_t* system, \
+    size_t* rss, size_t* peak_rss, size_t* commit, size_t* peak_commit, \
+    size_t* faults) \
   X(mi_stats_print, void, void (*write)(const char*, void*)) \
   X(mi_stats_print_out, void, void (*write)(const char*, void*), void* to) \
   X(mi_collect, void, bool force)
 // Virtual functions of its class MallocExtension, through which its functions for C go, too.
 #define HALO_GPERFTOOLS_STATISTICS(X) \
   X(_ZN15MallocExtension8GetStatsEPci, void, void* self, char* buffer, int bytes) \
-  X(_ZN15MallocExtension15ReleaseToSystemEm, void, void* self, std::size_t bytes) \
+  X(_ZN15MallocExtension15ReleaseToSystemEm, void, void* self, size_t bytes) \
   X(_ZN15MallocExtension18GetNumericPropertyEPKcPm, bool, void* self, const char* name, \
-    std::size_t* value)
+    size_t* value)
 // clang-format on
 
 HALO_STATISTICS_DECLARE(HALO_JEMALLOC_STATISTICS)
@@ -47,7 +47,7 @@ HALO_STATISTICS_DECLARE(HALO_MIMALLOC_STATISTICS)
 HALO_STATISTICS_DECLARE(HALO_GPERFTOOLS_STATISTICS)
 namespace native {
 // Only called.
-HALO_HIDDEN extern int (*mallctlnametomib)(const char* name, std::size_t* mib, std::size_t* length);
+HALO_HIDDEN extern int (*mallctlnametomib)(const char* name, size_t* mib, size_t* length);
 }  // namespace native
 
 }  // namespace halo::runtime::statistics

@@ -59,7 +59,7 @@ class hint_scope {
   hint_scope& operator=(const hint_scope&) = delete;
 
   // Memory by the innermost scope of this thread; nullptr if memory is refused.
-  static void* allocate(std::size_t size, std::size_t alignment) {
+  static void* allocate(size_t size, size_t alignment) {
     const hint_scope* const scope = innermost;
     if (scope == nullptr) return tidy_alloc_aligned(nullptr, alignment, size, nullptr);
     return tidy_alloc_aligned(scope->ctx_, alignment, size,
@@ -90,14 +90,13 @@ class allocator {
   template <class U>
   allocator(const allocator<U>&) {}
 
-  T* allocate(std::size_t count) {
-    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T))
-      throw std::bad_array_new_length();
+  T* allocate(size_t count) {
+    if (count > std::numeric_limits<size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
     void* const p = hint_scope::allocate(count * sizeof(T), alignof(T));
     if (p == nullptr) throw std::bad_alloc();
     return static_cast<T*>(p);
   }
-  void deallocate(T* p, std::size_t) { tidy_free(p); }
+  void deallocate(T* p, size_t) { tidy_free(p); }
 };
 
 // Any of them frees what another one has allocated.
@@ -116,12 +115,12 @@ class resource final : public std::pmr::memory_resource {
   resource(const context& of, const tidy::hint& value) : ctx_(of.get()), hint_(value) {}
 
  private:
-  void* do_allocate(std::size_t size, std::size_t alignment) override {
+  void* do_allocate(size_t size, size_t alignment) override {
     void* const p = tidy_alloc_aligned(ctx_, alignment, size, hint_.data());
     if (p == nullptr) throw std::bad_alloc();
     return p;
   }
-  void do_deallocate(void* p, std::size_t, std::size_t) override { tidy_free(p); }
+  void do_deallocate(void* p, size_t, size_t) override { tidy_free(p); }
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     return dynamic_cast<const resource*>(&other) != nullptr;
   }
@@ -178,7 +177,7 @@ unique_ptr<T> make_unique(const context& of, const hint& value, Arguments&&... a
 }  // namespace halo::tidy
 
 // new (context, hint) T(...): delete frees it if libhalo-tidy.so is linked, tidy::destroy always.
-inline void* operator new(std::size_t size, const halo::tidy::context& of,
+inline void* operator new(size_t size, const halo::tidy::context& of,
                           const halo::tidy::hint& value) {
   void* const p = tidy_alloc(of.get(), size, value.data());
   if (p == nullptr) throw std::bad_alloc();
@@ -187,10 +186,9 @@ inline void* operator new(std::size_t size, const halo::tidy::context& of,
 inline void operator delete(void* p, const halo::tidy::context&, const halo::tidy::hint&) noexcept {
   tidy_free(p);
 }
-inline void* operator new(std::size_t size, std::align_val_t alignment,
-                          const halo::tidy::context& of, const halo::tidy::hint& value) {
-  void* const p =
-      tidy_alloc_aligned(of.get(), static_cast<std::size_t>(alignment), size, value.data());
+inline void* operator new(size_t size, std::align_val_t alignment, const halo::tidy::context& of,
+                          const halo::tidy::hint& value) {
+  void* const p = tidy_alloc_aligned(of.get(), static_cast<size_t>(alignment), size, value.data());
   if (p == nullptr) throw std::bad_alloc();
   return p;
 }

@@ -14,8 +14,8 @@
 namespace halo::ranges {
 namespace {
 
-constexpr std::size_t system_page = 4096;
-constexpr std::size_t maximum = std::size_t{1} << 30;
+constexpr size_t system_page = 4096;
+constexpr size_t maximum = size_t{1} << 30;
 
 // Starts it at a suitable address with one page, as the arena does; sanitizers may have mapped the
 // first address.
@@ -38,7 +38,7 @@ void keep_to_one_processor() {
 // stored that.
 TEST(GrowingRange, GrowsForConcurrentThreads) {
   constexpr int threads = 8;
-  constexpr std::size_t step = system_page, steps = 10000;
+  constexpr size_t step = system_page, steps = 10000;
   GrowingRange range;
   ASSERT_TRUE(begin(range, PROT_NONE));
   std::atomic<int> refused{0};
@@ -47,7 +47,7 @@ TEST(GrowingRange, GrowsForConcurrentThreads) {
     std::vector<std::thread> workers;
     for (int i = 0; i < threads; ++i)
       workers.emplace_back([&] {
-        for (std::size_t bytes = step; bytes <= steps * step; bytes += step)
+        for (size_t bytes = step; bytes <= steps * step; bytes += step)
           if (!range.grow(bytes)) ++refused;
       });
     for (std::thread& member : workers) member.join();

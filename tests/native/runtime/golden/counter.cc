@@ -31,7 +31,7 @@ using halo::golden::path_count;
 using halo::golden::path_names;
 
 struct Cost {
-  std::uint64_t instructions, loads, stores, branches;
+  uint64_t instructions, loads, stores, branches;
   auto operator<=>(const Cost&) const = default;
 };
 
@@ -45,7 +45,7 @@ struct Instruction {
   std::exit(1);
 }
 
-using Bytes = std::array<std::uint8_t, ZYDIS_MAX_INSTRUCTION_LENGTH>;
+using Bytes = std::array<uint8_t, ZYDIS_MAX_INSTRUCTION_LENGTH>;
 
 bool accesses_memory(const ZydisDecodedInstruction& instruction,
                      const ZydisDecodedOperand& operand) {
@@ -69,7 +69,7 @@ Instruction instruction_of(const Bytes& bytes) {
   for (unsigned i = 0; i < decoded.operand_count; ++i) {
     const ZydisDecodedOperand& operand = operands[i];
     if (!accesses_memory(decoded, operand)) continue;
-    const std::uint64_t accesses = (operand.size + 63u) / 64;
+    const uint64_t accesses = (operand.size + 63u) / 64;
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) cost.loads += accesses;
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) cost.stores += accesses;
   }
@@ -110,7 +110,7 @@ class Program {
   void write(const char* out) const {
     std::FILE* file = std::fopen(out, "w");
     if (file == nullptr) fail(out);
-    for (std::size_t i = 0; i < path_count; ++i)
+    for (size_t i = 0; i < path_count; ++i)
       for (const auto& [each, times] : taken_[i])
         std::fprintf(file, "%s %lu %lu %lu %lu %lu\n", path_names[i], times, each.instructions,
                      each.loads, each.stores, each.branches);
@@ -136,7 +136,7 @@ class Program {
     return true;
   }
 
-  void take(Marker marker, std::uint64_t a, std::uint64_t b) {
+  void take(Marker marker, uint64_t a, uint64_t b) {
     switch (marker) {
       case Marker::text:
         text_begin_ = a;
@@ -168,17 +168,17 @@ class Program {
     return !next.is_system_call;
   }
 
-  const Instruction& instruction_at(std::uint64_t address) {
+  const Instruction& instruction_at(uint64_t address) {
     const auto [entry, is_new] = known_.try_emplace(address);
     if (is_new) entry->second = read_instruction(address);
     return entry->second;
   }
 
   // At the end of a mapping there may be fewer bytes than the longest instruction has.
-  Instruction read_instruction(std::uint64_t address) const {
+  Instruction read_instruction(uint64_t address) const {
     Bytes bytes{};
-    constexpr std::uint64_t page = 4096;
-    const std::uint64_t first = std::min<std::uint64_t>(bytes.size(), page - address % page);
+    constexpr uint64_t page = 4096;
+    const uint64_t first = std::min<uint64_t>(bytes.size(), page - address % page);
     const iovec to{bytes.data(), bytes.size()};
     const std::array<iovec, 2> from{
         iovec{reinterpret_cast<void*>(address), first},
@@ -189,12 +189,12 @@ class Program {
   }
 
   const pid_t process_;
-  std::uint64_t text_begin_ = 0, text_end_ = 0;
+  uint64_t text_begin_ = 0, text_end_ = 0;
   bool counting_ = false;
-  std::uint64_t path_ = 0;
+  uint64_t path_ = 0;
   Cost cost_{};
-  std::array<std::map<Cost, std::uint64_t>, path_count> taken_;
-  std::unordered_map<std::uint64_t, Instruction> known_;  // by address
+  std::array<std::map<Cost, uint64_t>, path_count> taken_;
+  std::unordered_map<uint64_t, Instruction> known_;  // by address
 };
 
 }  // namespace

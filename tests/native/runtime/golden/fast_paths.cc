@@ -20,23 +20,23 @@ namespace halo::golden {
 namespace {
 
 constexpr int warm = 8, counted = 64;
-constexpr std::size_t size = 32;
+constexpr size_t size = 32;
 
-void mark(Marker marker, std::uint64_t a = 0, std::uint64_t b = 0) {
-  syscall(marker_call, static_cast<std::uint64_t>(marker), a, b);
+void mark(Marker marker, uint64_t a = 0, uint64_t b = 0) {
+  syscall(marker_call, static_cast<uint64_t>(marker), a, b);
 }
 
 template <typename Operation>
 auto count(Path path, Operation operation) {
   struct Interval {
-    explicit Interval(Path path) { mark(Marker::begin, static_cast<std::uint64_t>(path)); }
+    explicit Interval(Path path) { mark(Marker::begin, static_cast<uint64_t>(path)); }
     ~Interval() { mark(Marker::end); }
   };
   const Interval interval(path);
   return operation();
 }
 
-using Allocate = void* (*)(std::size_t);
+using Allocate = void* (*)(size_t);
 using Release = void (*)(void*);
 
 void release_sized(void* p) { ::operator delete(p, size); }
@@ -61,7 +61,7 @@ void count_bump() {
 
 void count_realloc() {
   void* p = site_malloc(size);
-  for (std::size_t i = 0; i < counted; ++i)
+  for (size_t i = 0; i < counted; ++i)
     p = count(Path::realloc_forwarded, [&] { return site_realloc(p, size + i % 2 * 16); });
   free(p);
 }
@@ -72,16 +72,16 @@ void count_known_work() {
 }
 
 struct Text {
-  std::uint64_t begin, end;
+  uint64_t begin, end;
 };
 
 // The code range of the runtime.
-int find_text(dl_phdr_info* info, std::size_t, void* into) {
+int find_text(dl_phdr_info* info, size_t, void* into) {
   if (!std::string_view(info->dlpi_name).ends_with("/libhalo.so")) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = info->dlpi_phdr[i];
     if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
-    const std::uint64_t begin = info->dlpi_addr + part.p_vaddr;
+    const uint64_t begin = info->dlpi_addr + part.p_vaddr;
     *static_cast<Text*>(into) = {begin, begin + part.p_memsz};
     return 1;
   }
@@ -107,17 +107,17 @@ int count_fast_paths() {
 }
 
 // The executable is loaded at its link address: its load bias is 0.
-std::uint64_t offset_of(const char* address) { return reinterpret_cast<std::uint64_t>(address); }
+uint64_t offset_of(const char* address) { return reinterpret_cast<uint64_t>(address); }
 
 int write_plan(const char* path) {
   plan::PlanBuilder builder;
   builder.module(0x47);
-  std::uint16_t groups = 0;
-  const auto decide = [&](std::uint32_t parent, const char* at) {
+  uint16_t groups = 0;
+  const auto decide = [&](uint32_t parent, const char* at) {
     builder.group();
     builder.state(parent, offset_of(at), groups++, 0, plan::Rule::end);
   };
-  const auto go_on = [&](std::uint32_t parent, const char* at) {
+  const auto go_on = [&](uint32_t parent, const char* at) {
     return builder.state(parent, offset_of(at), plan::verdict_undecided, site_step);
   };
   decide(0, site_malloc_reused_return);

@@ -8,15 +8,15 @@
 
 namespace halo::golden {
 
-inline constexpr std::int64_t marker_call = 0x474F4C44;
+inline constexpr int64_t marker_call = 0x474F4C44;
 
-enum class Marker : std::uint64_t {
+enum class Marker : uint64_t {
   text = 1,   // first and last + 1 address of the counted code
   begin = 2,  // the Path that starts
   end = 3,    // it ends
 };
 
-enum class Path : std::uint64_t {
+enum class Path : uint64_t {
   known_work,
   malloc_forwarded,
   free_forwarded,
@@ -36,7 +36,7 @@ inline constexpr const char* path_names[] = {
     "malloc_bump",      "malloc_fourth_frame", "free_grouped",   "new_forwarded",
     "delete_forwarded", "new_reused",          "delete_grouped", "realloc_forwarded",
 };
-inline constexpr std::size_t path_count = std::size(path_names);
-static_assert(path_count == static_cast<std::size_t>(Path::realloc_forwarded) + 1);
+inline constexpr size_t path_count = std::size(path_names);
+static_assert(path_count == static_cast<size_t>(Path::realloc_forwarded) + 1);
 
 }  // namespace halo::golden

@@ -11,17 +11,17 @@ extern "C" {
   result name(__VA_ARGS__);          \
   extern const char name##_return[]
 
-HALO_SITE(site_malloc, void*, std::size_t size);
-HALO_SITE(site_realloc, void*, void* p, std::size_t size);
-HALO_SITE(site_new, void*, std::size_t size);
-HALO_SITE(site_malloc_reused, void*, std::size_t size);
-HALO_SITE(site_malloc_bump, void*, std::size_t size);
-HALO_SITE(site_new_reused, void*, std::size_t size);
+HALO_SITE(site_malloc, void*, size_t size);
+HALO_SITE(site_realloc, void*, void* p, size_t size);
+HALO_SITE(site_new, void*, size_t size);
+HALO_SITE(site_malloc_reused, void*, size_t size);
+HALO_SITE(site_malloc_bump, void*, size_t size);
+HALO_SITE(site_new_reused, void*, size_t size);
 // Four frames, outermost first: each calls the one below, the last one calls malloc.
-HALO_SITE(site_frame_4, void*, std::size_t size);
-HALO_SITE(site_frame_3, void*, std::size_t size);
-HALO_SITE(site_frame_2, void*, std::size_t size);
-HALO_SITE(site_frame_1, void*, std::size_t size);
+HALO_SITE(site_frame_4, void*, size_t size);
+HALO_SITE(site_frame_3, void*, size_t size);
+HALO_SITE(site_frame_2, void*, size_t size);
+HALO_SITE(site_frame_1, void*, size_t size);
 
 #undef HALO_SITE
 

@@ -26,7 +26,7 @@ class PackingTest : public testing::Test {
       if (random() % 3 == 0) continue;
       const size_t at = random() % live.size();
       reader_.free(live[at]);
-      live.erase(live.begin() + std::ptrdiff_t(at));
+      live.erase(live.begin() + ptrdiff_t(at));
     }
     communities_ = find_communities(reader_.take_graph());
   }

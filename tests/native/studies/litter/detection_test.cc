@@ -49,50 +49,50 @@ class InFolder : public testing::Test {
 
 // The text behind a member's name, up to the next comma that a name follows.
 std::string member(const std::string& text, const std::string& name) {
-  const std::size_t at = text.find("\"" + name + "\": ");
+  const size_t at = text.find("\"" + name + "\": ");
   EXPECT_NE(at, std::string::npos) << name;
-  const std::size_t from = at + name.size() + 4;
+  const size_t from = at + name.size() + 4;
   return text.substr(from, text.find(", \"", from) - from);
 }
 
-std::uint64_t number(const std::string& text, const std::string& name) {
+uint64_t number(const std::string& text, const std::string& name) {
   return std::stoull(member(text, name));
 }
 
 // All allocations, one by one.
 struct Reference {
-  void allocated(std::size_t size, std::int32_t group = -1) {
+  void allocated(size_t size, int32_t group = -1) {
     sizes.push_back(size);
     groups.push_back(group);
     max_live = std::max(max_live, ++live);
   }
 
   // The file's contents except for the program and the mean.
-  Sample sample(std::int32_t group_count) const {
+  Sample sample(int32_t group_count) const {
     Sample result;
     result.max_live = max_live;
-    result.groups.resize(static_cast<std::size_t>(group_count));
-    for (const std::size_t size : sizes) result.size(size, 1);
-    for (std::int32_t group = 0; group < group_count; ++group) {
-      std::map<std::uint64_t, std::uint64_t> counts;
-      for (std::size_t i = 0; i < sizes.size(); ++i)
+    result.groups.resize(static_cast<size_t>(group_count));
+    for (const size_t size : sizes) result.size(size, 1);
+    for (int32_t group = 0; group < group_count; ++group) {
+      std::map<uint64_t, uint64_t> counts;
+      for (size_t i = 0; i < sizes.size(); ++i)
         if (groups[i] == group) ++counts[class_of(sizes[i])];
-      result.groups[static_cast<std::size_t>(group)].assign(counts.begin(), counts.end());
+      result.groups[static_cast<size_t>(group)].assign(counts.begin(), counts.end());
     }
     return result;
   }
 
-  std::vector<std::size_t> sizes;
-  std::vector<std::int32_t> groups;
-  std::uint64_t live = 0, max_live = 0;
+  std::vector<size_t> sizes;
+  std::vector<int32_t> groups;
+  uint64_t live = 0, max_live = 0;
 };
 
-void expect_same(const std::string& text, const Reference& reference, std::int32_t groups) {
+void expect_same(const std::string& text, const Reference& reference, int32_t groups) {
   const Sample sample = reference.sample(groups);
   const std::string expected = sample.text();
   const auto array = [](const std::string& whole, const char* name) {
-    const std::size_t begin = whole.find('[', whole.find(name));
-    std::size_t end = begin, depth = 0;
+    const size_t begin = whole.find('[', whole.find(name));
+    size_t end = begin, depth = 0;
     do {
       depth += whole[end] == '[' ? 1u : 0u;
       depth -= whole[end] == ']' ? 1u : 0u;
@@ -110,7 +110,7 @@ void expect_same(const std::string& text, const Reference& reference, std::int32
   EXPECT_EQ(number(text, "minimum"), *std::min_element(sizes.begin(), sizes.end()));
   EXPECT_EQ(number(text, "maximum"), *std::max_element(sizes.begin(), sizes.end()));
   long double sum = 0;
-  for (const std::size_t size : sizes) sum += static_cast<long double>(size);
+  for (const size_t size : sizes) sum += static_cast<long double>(size);
   EXPECT_NEAR(std::stod(member(text, "mean")),
               static_cast<double>(sum / static_cast<long double>(sizes.size())), 1e-6);
 }
@@ -118,8 +118,8 @@ void expect_same(const std::string& text, const Reference& reference, std::int32
 using DetectionFile = InFolder;
 
 TEST_F(DetectionFile, AgreesWithTheReference) {
-  constexpr std::int32_t groups = 3;
-  const std::size_t edges[] = {0, 1, 4095, 4096, 4097, std::size_t{1} << 36};
+  constexpr int32_t groups = 3;
+  const size_t edges[] = {0, 1, 4095, 4096, 4097, size_t{1} << 36};
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
     Detection detection;
@@ -132,8 +132,8 @@ TEST_F(DetectionFile, AgreesWithTheReference) {
         --reference.live;
         continue;
       }
-      const std::size_t size = random() % 3 == 0 ? edges[random() % 6] : random() % 6000;
-      const auto group = static_cast<std::int32_t>(random() % (groups + 1)) - 1;
+      const size_t size = random() % 3 == 0 ? edges[random() % 6] : random() % 6000;
+      const auto group = static_cast<int32_t>(random() % (groups + 1)) - 1;
       detection.allocated(size, group);
       reference.allocated(size, group);
     }
@@ -167,7 +167,7 @@ TEST_F(DetectionFile, GroupsOutsideThePlanAreNone) {
   ASSERT_TRUE(detection.open());
   detection.map_groups(2);
   Reference reference;
-  for (const std::int32_t group : {-1, 0, 1, 2, 1000}) {
+  for (const int32_t group : {-1, 0, 1, 2, 1000}) {
     detection.allocated(8, group);
     reference.allocated(8, group);
   }
@@ -183,16 +183,16 @@ TEST_F(DetectionFile, CountsAllThreads) {
   std::vector<std::thread> workers;
   for (int t = 0; t < threads; ++t)
     workers.emplace_back([&, t] {
-      for (int i = 0; i < each; ++i) detection.allocated(static_cast<std::size_t>(t * i), -1);
+      for (int i = 0; i < each; ++i) detection.allocated(static_cast<size_t>(t * i), -1);
       all_live.arrive_and_wait();
       for (int i = 0; i < each; ++i) detection.freed();
     });
   for (std::thread& thread : workers) thread.join();
   for (int t = 0; t < threads; ++t)
-    for (int i = 0; i < each; ++i) reference.allocated(static_cast<std::size_t>(t * i));
+    for (int i = 0; i < each; ++i) reference.allocated(static_cast<size_t>(t * i));
   expect_same(written(detection), reference, 0);
   detection.allocated(1, -1);
-  EXPECT_EQ(number(written(detection), "max_live_allocations"), std::uint64_t{threads} * each);
+  EXPECT_EQ(number(written(detection), "max_live_allocations"), uint64_t{threads} * each);
 }
 
 // Runs `work` in a child and waits for it.

@@ -16,7 +16,7 @@ namespace halo::litter {
 namespace {
 
 // Counts by group and size.
-using Kinds = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>;
+using Kinds = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
 
 Kinds kinds_of(const Distribution& distribution) {
   Kinds result;
@@ -52,12 +52,12 @@ Sample good() {
 // The sample's text with the first `from` replaced by `to`.
 std::string edited(const std::string& from, const std::string& to) {
   std::string text = good().text();
-  const std::size_t at = text.find(from);
+  const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-constexpr std::uint32_t mean_of_larger = (4097 + 3'000'000) / 4;
+constexpr uint32_t mean_of_larger = (4097 + 3'000'000) / 4;
 constexpr const char* damaged = "is damaged: run the detector again";
 constexpr const char* foreign = "is not a detector's output";
 
@@ -100,7 +100,7 @@ TEST(Distribution, FreesAllMemory) {
 
 TEST(Distribution, MeansOfHugeObjectsStayRepresentable) {
   Sample sample;
-  sample.size(std::size_t{1} << 40, 2).max_live = 1;
+  sample.size(size_t{1} << 40, 2).max_live = 1;
   const File file(sample.text());
   Distribution found;
   ASSERT_EQ(read_distribution(file.path(), false, found), nullptr);
@@ -110,8 +110,8 @@ TEST(Distribution, MeansOfHugeObjectsStayRepresentable) {
 
 TEST(Distribution, RefusesEveryTruncation) {
   const std::string whole = good().text();
-  const std::size_t end = whole.size() - 1;  // the last brace; a newline follows
-  for (std::size_t size = 1; size < end; size += size < 200 || size + 200 > end ? 1 : 97)
+  const size_t end = whole.size() - 1;  // the last brace; a newline follows
+  for (size_t size = 1; size < end; size += size < 200 || size + 200 > end ? 1 : 97)
     EXPECT_EQ(problem_with(whole.substr(0, size)), "is cut short: run the detector again") << size;
   EXPECT_EQ(problem_with(whole.substr(0, end)), "");
 }
@@ -119,14 +119,14 @@ TEST(Distribution, RefusesEveryTruncation) {
 // No change of a byte may cause a crash or an impossible result.
 TEST(Distribution, SurvivesEveryChangedByte) {
   const std::string whole = good().text();
-  for (std::size_t at = 0; at < whole.size(); at += at < 200 || at + 200 > whole.size() ? 1 : 61) {
+  for (size_t at = 0; at < whole.size(); at += at < 200 || at + 200 > whole.size() ? 1 : 61) {
     for (const char other : {'0', '9', '"', ',', ':', '[', '}', ' ', '\0'}) {
       std::string text = whole;
       text[at] = other;
       Distribution found;
       const File file(text);
       if (read_distribution(file.path(), true, found) != nullptr) continue;
-      std::uint64_t sum = 0;
+      uint64_t sum = 0;
       for (const Kind& kind : found.kinds) sum += kind.count;
       EXPECT_EQ(sum, found.allocations) << at << other;
       EXPECT_LE(found.max_live, found.allocations) << at << other;

@@ -16,7 +16,7 @@ namespace {
 // Refuses memory after `room` objects.
 class Heap {
  public:
-  explicit Heap(std::size_t room = SIZE_MAX) : room_(room) {}
+  explicit Heap(size_t room = SIZE_MAX) : room_(room) {}
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
   ~Heap() {
@@ -25,7 +25,7 @@ class Heap {
 
   halo_litter_heap functions() {
     return {
-        [](void* self, std::size_t size, std::uint64_t random) {
+        [](void* self, size_t size, uint64_t random) {
           return static_cast<Heap*>(self)->allocate(size, random);
         },
         [](void* self, void* object) { static_cast<Heap*>(self)->release(object); },
@@ -33,12 +33,12 @@ class Heap {
     };
   }
 
-  std::vector<std::size_t> sizes;
-  std::vector<std::uint64_t> randoms;
-  std::map<void*, std::size_t> live;
+  std::vector<size_t> sizes;
+  std::vector<uint64_t> randoms;
+  std::map<void*, size_t> live;
 
  private:
-  void* allocate(std::size_t size, std::uint64_t random) {
+  void* allocate(size_t size, uint64_t random) {
     if (sizes.size() == room_) return nullptr;
     sizes.push_back(size);
     randoms.push_back(random);
@@ -51,7 +51,7 @@ class Heap {
     delete[] static_cast<char*>(object);
   }
 
-  const std::size_t room_;
+  const size_t room_;
 };
 
 class OwnHeap : public testing::Test {
@@ -60,7 +60,7 @@ class OwnHeap : public testing::Test {
     sample_.size(0, 10).size(40, 300).size(56, 690).max_live = 1000;
     text_ = sample_.text();
   }
-  halo_litter_outcome litter(Heap& heap, double occupancy, std::uint64_t seed, int groups = 0) {
+  halo_litter_outcome litter(Heap& heap, double occupancy, uint64_t seed, int groups = 0) {
     const File file(text_);
     const halo_litter_settings settings{file.path(), occupancy, 1, seed, 1, groups};
     const halo_litter_heap functions = heap.functions();

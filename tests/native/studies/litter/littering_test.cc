@@ -19,12 +19,12 @@ Sample recorded() {
 }
 
 // The sizes as littering uses them: larger ones are represented by their mean.
-std::map<std::size_t, double> shares_of(const Sample& sample) {
-  std::map<std::size_t, double> result;
+std::map<size_t, double> shares_of(const Sample& sample) {
+  std::map<size_t, double> result;
   const auto all = static_cast<double>(sample.allocations());
-  for (std::size_t i = 0; i < larger_class; ++i)
+  for (size_t i = 0; i < larger_class; ++i)
     if (sample.bins[i] != 0) result[i] = static_cast<double>(sample.bins[i]) / all;
-  if (const std::uint64_t larger = sample.bins[larger_class]; larger != 0)
+  if (const uint64_t larger = sample.bins[larger_class]; larger != 0)
     result[sample.larger_bytes / larger] = static_cast<double>(larger) / all;
   return result;
 }
@@ -51,7 +51,7 @@ class Littering : public testing::TestWithParam<Case> {
 TEST_P(Littering, KeepsTheDistributionAndTheOccupancy) {
   Requests requests;
   ASSERT_EQ(halo_litter(&settings_, &report_), HALO_LITTERED) << report_.problem;
-  const auto objects = static_cast<std::size_t>(std::lround(1777 * settings_.multiplier));
+  const auto objects = static_cast<size_t>(std::lround(1777 * settings_.multiplier));
   const double kept = settings_.occupancy * static_cast<double>(objects);
   ASSERT_EQ(requests.sizes.size(), objects);
   EXPECT_NEAR(static_cast<double>(objects - requests.freed.size()), kept, 0.5);
@@ -73,8 +73,8 @@ TEST_P(Littering, KeepsTheDistributionAndTheOccupancy) {
 TEST_P(Littering, ReportsItsWork) {
   Requests requests;
   ASSERT_EQ(halo_litter(&settings_, &report_), HALO_LITTERED);
-  std::size_t bytes = 0, kept_bytes = 0;
-  for (const std::size_t size : requests.sizes) bytes += size;
+  size_t bytes = 0, kept_bytes = 0;
+  for (const size_t size : requests.sizes) bytes += size;
   for (const auto& [size, count] : requests.live()) kept_bytes += size * count;
   EXPECT_EQ(report_.objects, requests.sizes.size());
   EXPECT_EQ(report_.kept, requests.sizes.size() - requests.freed.size());
@@ -96,7 +96,7 @@ TEST_P(Littering, TakesLittleMemoryOfItsOwn) {
 }
 
 TEST_P(Littering, DependsOnItsSeedOnly) {
-  const auto sequence = [this](std::uint64_t seed) {
+  const auto sequence = [this](uint64_t seed) {
     Requests requests;
     settings_.seed = seed;
     EXPECT_EQ(halo_litter(&settings_, &report_), HALO_LITTERED);
@@ -105,7 +105,7 @@ TEST_P(Littering, DependsOnItsSeedOnly) {
   const auto first = sequence(11);
   EXPECT_EQ(sequence(11), first);
   EXPECT_NE(sequence(12).first, first.first);
-  const std::size_t gone = first.second.size();
+  const size_t gone = first.second.size();
   if (settings_.shuffle != 0 && gone > 10) {
     EXPECT_NE(sequence(12).second, first.second);
   }
@@ -114,9 +114,9 @@ TEST_P(Littering, DependsOnItsSeedOnly) {
 TEST_P(Littering, FreesAnywhereOrTheLast) {
   Requests requests;
   ASSERT_EQ(halo_litter(&settings_, &report_), HALO_LITTERED);
-  const std::size_t objects = requests.sizes.size(), gone = requests.freed.size();
-  std::vector<std::size_t> last;
-  for (std::size_t i = 1; i <= gone; ++i) last.push_back(objects - i);
+  const size_t objects = requests.sizes.size(), gone = requests.freed.size();
+  std::vector<size_t> last;
+  for (size_t i = 1; i <= gone; ++i) last.push_back(objects - i);
   if (settings_.shuffle == 0) {
     EXPECT_EQ(requests.freed, last);
   } else if (gone > 10) {
@@ -133,8 +133,8 @@ TEST(LitteringShuffled, SpreadsFreedObjects) {
   halo_litter_report report;
   Requests requests;
   ASSERT_EQ(halo_litter(&settings, &report), HALO_LITTERED);
-  std::size_t early = 0, falling = 0;
-  for (std::size_t i = 0; i < requests.freed.size(); ++i) {
+  size_t early = 0, falling = 0;
+  for (size_t i = 0; i < requests.freed.size(); ++i) {
     early += requests.freed[i] < requests.sizes.size() / 2;
     falling += i > 0 && requests.freed[i] < requests.freed[i - 1];
   }

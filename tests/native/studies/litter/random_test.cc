@@ -15,20 +15,20 @@ using base::Random;
 
 TEST(Random, IsBelowItsBound) {
   Random random(1);
-  for (const std::uint64_t bound :
-       {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{1} << 40, UINT64_MAX})
+  for (const uint64_t bound :
+       {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1} << 40, UINT64_MAX})
     for (int i = 0; i < 1000; ++i) ASSERT_LT(random.below(bound), bound);
 }
 
 // The first number of seed 0 by the authors' own C program.
 TEST(Random, IsSplitmix64) {
-  EXPECT_EQ(Random(0).below(std::uint64_t{1} << 32), 0xe220a8397b1dcdaf >> 32);
+  EXPECT_EQ(Random(0).below(uint64_t{1} << 32), 0xe220a8397b1dcdaf >> 32);
 }
 
 TEST(Random, DependsOnItsSeedOnly) {
-  const auto numbers = [](std::uint64_t seed) {
+  const auto numbers = [](uint64_t seed) {
     Random random(seed);
-    std::vector<std::uint64_t> result(100);
+    std::vector<uint64_t> result(100);
     for (auto& number : result) number = random.below(1000);
     return result;
   };
@@ -38,7 +38,7 @@ TEST(Random, DependsOnItsSeedOnly) {
 
 TEST(Random, ShufflesIntoAPermutation) {
   Random random(3);
-  for (const std::size_t size : {0, 1, 2, 1000}) {
+  for (const size_t size : {0, 1, 2, 1000}) {
     std::vector<int> order(size), sorted(size);
     std::iota(sorted.begin(), sorted.end(), 0);
     order = sorted;

@@ -152,7 +152,7 @@ TEST_F(Refusal, OfMoreThanALimitOnMemoryLeaves) {
 // A large reservation counts as address space, not as data.
 TEST_F(Refusal, NotOfDataForReservations) {
   const auto litter_beside_a_reservation = [this] {
-    void* reserved = mmap(nullptr, std::size_t{8} << 30, PROT_NONE,
+    void* reserved = mmap(nullptr, size_t{8} << 30, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) return 98;
     halo_litter_report report;
@@ -168,7 +168,7 @@ TEST_F(Refusal, HalfWay) {
   settings_.occupancy = 0.5;
   for (const int shuffle : {0, 1}) {
     settings_.shuffle = shuffle;
-    std::vector<std::size_t> whole_sizes, whole_freed;
+    std::vector<size_t> whole_sizes, whole_freed;
     halo_litter_report report;
     {
       Requests whole;
@@ -176,15 +176,15 @@ TEST_F(Refusal, HalfWay) {
       whole_sizes = whole.sizes;
       whole_freed = whole.freed;
     }
-    for (const std::size_t room : {0, 1, 1500}) {
+    for (const size_t room : {0, 1, 1500}) {
       Requests requests(room);
       ASSERT_EQ(halo_litter(&settings_, &report), HALO_LITTERED_IN_PART);
       EXPECT_EQ(report.problem, "memory was refused after " + std::to_string(room) +
                                     " of 2000 objects: the heap is littered in part");
       EXPECT_EQ(report.objects, room);
       EXPECT_EQ(report.kept, room - requests.freed.size());
-      std::vector<std::size_t> freed = requests.freed, expected;
-      for (const std::size_t place : whole_freed)
+      std::vector<size_t> freed = requests.freed, expected;
+      for (const size_t place : whole_freed)
         if (place < room) expected.push_back(place);
       std::sort(freed.begin(), freed.end());
       std::sort(expected.begin(), expected.end());

@@ -14,12 +14,12 @@ halo::litter::Requests* watching = nullptr;
 
 extern "C" {
 
-void* __real_malloc(std::size_t size);
+void* __real_malloc(size_t size);
 void __real_free(void* object);
-void* __real_mmap(void* at, std::size_t size, int rights, int flags, int fd, off_t offset);
-int __real_munmap(void* at, std::size_t size);
+void* __real_mmap(void* at, size_t size, int rights, int flags, int fd, off_t offset);
+int __real_munmap(void* at, size_t size);
 
-void* __wrap_malloc(std::size_t size) {
+void* __wrap_malloc(size_t size) {
   return watching != nullptr ? watching->allocate(size) : __real_malloc(size);
 }
 
@@ -30,13 +30,13 @@ void __wrap_free(void* object) {
     __real_free(object);
 }
 
-void* __wrap_mmap(void* at, std::size_t size, int rights, int flags, int fd, off_t offset) {
+void* __wrap_mmap(void* at, size_t size, int rights, int flags, int fd, off_t offset) {
   void* found = __real_mmap(at, size, rights, flags, fd, offset);
   if (watching != nullptr && found != MAP_FAILED) watching->map(found, size);
   return found;
 }
 
-int __wrap_munmap(void* at, std::size_t size) {
+int __wrap_munmap(void* at, size_t size) {
   if (watching != nullptr) watching->unmap(at, size);
   return __real_munmap(at, size);
 }
@@ -45,14 +45,14 @@ int __wrap_munmap(void* at, std::size_t size) {
 
 namespace halo::litter {
 
-Requests::Requests(std::size_t room) : room_(room) { watching = this; }
+Requests::Requests(size_t room) : room_(room) { watching = this; }
 
 Requests::~Requests() {
   watching = nullptr;
   for (const auto& [object, place] : alive_) __real_free(object);
 }
 
-void* Requests::allocate(std::size_t size) {
+void* Requests::allocate(size_t size) {
   void* object = asked_++ == room_ ? nullptr : __real_malloc(size);
   if (object == nullptr) {
     errno = ENOMEM;
@@ -75,13 +75,13 @@ void Requests::release(void* object) {
   errno = EAGAIN;  // as allocators may
 }
 
-void Requests::map(void* at, std::size_t size) {
+void Requests::map(void* at, size_t size) {
   mappings_[at] = size;
   mapped += size;
   max_mapped = std::max(max_mapped, mapped);
 }
 
-void Requests::unmap(void* at, std::size_t size) {
+void Requests::unmap(void* at, size_t size) {
   const auto found = mappings_.find(at);
   if (found == mappings_.end() || found->second != size) {
     sound = false;
@@ -91,15 +91,15 @@ void Requests::unmap(void* at, std::size_t size) {
   mapped -= size;
 }
 
-std::map<std::size_t, std::size_t> Requests::live() const {
-  std::map<std::size_t, std::size_t> result;
+std::map<size_t, size_t> Requests::live() const {
+  std::map<size_t, size_t> result;
   for (const auto& [object, place] : alive_) ++result[sizes[place]];
   return result;
 }
 
-std::map<std::size_t, std::size_t> Requests::made() const {
-  std::map<std::size_t, std::size_t> result;
-  for (const std::size_t size : sizes) ++result[size];
+std::map<size_t, size_t> Requests::made() const {
+  std::map<size_t, size_t> result;
+  for (const size_t size : sizes) ++result[size];
   return result;
 }
 

@@ -15,31 +15,31 @@ namespace halo::litter {
 class Requests {
  public:
   // malloc refuses memory once, after that many objects.
-  explicit Requests(std::size_t room = SIZE_MAX);
+  explicit Requests(size_t room = SIZE_MAX);
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
   ~Requests();
 
-  std::vector<std::size_t> sizes;  // of all objects, in order
-  std::vector<std::size_t> freed;  // indices into `sizes`, in the order of the calls
-  std::size_t mapped = 0;          // bytes currently mapped
-  std::size_t max_mapped = 0;
+  std::vector<size_t> sizes;  // of all objects, in order
+  std::vector<size_t> freed;  // indices into `sizes`, in the order of the calls
+  size_t mapped = 0;          // bytes currently mapped
+  size_t max_mapped = 0;
   bool sound = true;  // only allocated objects were freed, and each once
 
   // The number of live objects of each size.
-  std::map<std::size_t, std::size_t> live() const;
-  std::map<std::size_t, std::size_t> made() const;
+  std::map<size_t, size_t> live() const;
+  std::map<size_t, size_t> made() const;
 
-  void* allocate(std::size_t size);
+  void* allocate(size_t size);
   void release(void* object);
-  void map(void* at, std::size_t size);
-  void unmap(void* at, std::size_t size);
+  void map(void* at, size_t size);
+  void unmap(void* at, size_t size);
 
  private:
-  std::size_t room_;
-  std::size_t asked_ = 0;
-  std::map<void*, std::size_t> alive_;
-  std::map<void*, std::size_t> mappings_;
+  size_t room_;
+  size_t asked_ = 0;
+  std::map<void*, size_t> alive_;
+  std::map<void*, size_t> mappings_;
 };
 
 }  // namespace halo::litter

@@ -36,20 +36,18 @@ class File {
 };
 
 struct Sample {
-  std::array<std::uint64_t, size_classes> bins{};
-  std::uint64_t larger_bytes = 0;
-  std::uint64_t max_live = 0;
-  std::vector<std::vector<std::pair<std::uint64_t, std::uint64_t>>> groups;
+  std::array<uint64_t, size_classes> bins{};
+  uint64_t larger_bytes = 0;
+  uint64_t max_live = 0;
+  std::vector<std::vector<std::pair<uint64_t, uint64_t>>> groups;
 
-  Sample& size(std::size_t bytes, std::uint64_t count) {
+  Sample& size(size_t bytes, uint64_t count) {
     bins[class_of(bytes)] += count;
     if (bytes > page_bytes) larger_bytes += bytes * count;
     return *this;
   }
 
-  std::uint64_t allocations() const {
-    return std::accumulate(bins.begin(), bins.end(), std::uint64_t{0});
-  }
+  uint64_t allocations() const { return std::accumulate(bins.begin(), bins.end(), uint64_t{0}); }
 
   std::string text() const {
     std::string result = R"({"format": "halo-detector", "version": 1, "program": "/bin/x \"[{",)";
@@ -57,12 +55,12 @@ struct Sample {
     result += ", \"mean\": 12.000000, \"minimum\": 0, \"maximum\": 9, \"max_live_allocations\": ";
     result += std::to_string(max_live) + ", \"larger_bytes\": " + std::to_string(larger_bytes);
     result += ",\n \"bins\": [";
-    for (std::size_t i = 0; i < bins.size(); ++i)
+    for (size_t i = 0; i < bins.size(); ++i)
       result += (i == 0 ? "" : ",") + std::to_string(bins[i]);
     result += "],\n \"groups\": [";
-    for (std::size_t i = 0; i < groups.size(); ++i) {
+    for (size_t i = 0; i < groups.size(); ++i) {
       result += i == 0 ? "[" : ",\n  [";
-      for (std::size_t j = 0; j < groups[i].size(); ++j) {
+      for (size_t j = 0; j < groups[i].size(); ++j) {
         result += (j == 0 ? "[" : ", [") + std::to_string(groups[i][j].first);
         result += ", " + std::to_string(groups[i][j].second) + "]";
       }
