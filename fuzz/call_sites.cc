@@ -21,7 +21,7 @@ namespace {
 using plan::PlanBuilder;
 using plan::Rule;
 
-constexpr unsigned groups = 8;
+constexpr unsigned kGroups = 8;
 
 struct Functions {
   void* (*malloc)(size_t);
@@ -44,7 +44,7 @@ template <unsigned Site>
 }
 
 [[gnu::noinline]] void* malloc_shared(size_t size) {
-  return from<call_site_count>(functions.malloc(size));
+  return from<kCallSiteCount>(functions.malloc(size));
 }
 
 template <unsigned Site>
@@ -69,8 +69,8 @@ template <unsigned Site>
 
 template <unsigned Site>
 constexpr CallSite site() {
-  constexpr bool direct = Site < call_site_count / 2;
-  return {direct ? malloc_here<Site> : malloc_through<Site>, calloc_here<Site>, realloc_here<Site>,
+  constexpr bool kDirect = Site < kCallSiteCount / 2;
+  return {kDirect ? malloc_here<Site> : malloc_through<Site>, calloc_here<Site>, realloc_here<Site>,
           new_here<Site>};
 }
 
@@ -95,8 +95,8 @@ void* probe_realloc(void*, size_t) { return note(__builtin_frame_address(0)); }
 class Learner {
  public:
   void learn(unsigned number, const CallSite& site) {
-    const auto group = static_cast<uint16_t>(number % groups);
-    const bool direct = number < call_site_count / 2;
+    const auto group = static_cast<uint16_t>(number % kGroups);
+    const bool direct = number < kCallSiteCount / 2;
     site.malloc(8);
     if (direct)
       add(0, seen[0], group);
@@ -114,14 +114,14 @@ class Learner {
 
  private:
   void add(uint32_t parent, const Frame& frame, uint16_t group) {
-    builder_.state(parent, frame.address - own_bias(), group, 0, Rule::end);
+    builder_.state(parent, frame.address - own_bias(), group, 0, Rule::kEnd);
   }
 
   uint32_t shared(const Frame& frame) {
     const auto [at, added] = shared_.try_emplace(frame.address, 0);
     if (added)
       at->second =
-          builder_.state(0, frame.address - own_bias(), plan::verdict_undecided, frame.step);
+          builder_.state(0, frame.address - own_bias(), plan::kVerdictUndecided, frame.step);
     return at->second;
   }
 
@@ -137,22 +137,22 @@ constexpr std::array<CallSite, sizeof...(Site)> make_sites(
 
 }  // namespace
 
-constinit const std::array<CallSite, call_site_count> call_sites =
-    make_sites(std::make_integer_sequence<unsigned, call_site_count>());
+constinit const std::array<CallSite, kCallSiteCount> kCallSites =
+    make_sites(std::make_integer_sequence<unsigned, kCallSiteCount>());
 
 std::vector<std::byte> make_call_site_plan() {
   Learner learner;
-  learner.builder().module(own_build_id);
-  for (unsigned i = 0; i < groups; ++i)
-    learner.builder().group(i % 2 == 0 ? plan::Reuse::newest_first : plan::Reuse::whole_chunks);
+  learner.builder().module(kOwnBuildId);
+  for (unsigned i = 0; i < kGroups; ++i)
+    learner.builder().group(i % 2 == 0 ? plan::Reuse::kNewestFirst : plan::Reuse::kWholeChunks);
   const Functions real =
       std::exchange(functions, Functions{probe_malloc, probe_calloc, probe_realloc, probe_malloc});
-  for (unsigned i = 0; i < call_site_count; ++i) learner.learn(i, call_sites[i]);
+  for (unsigned i = 0; i < kCallSiteCount; ++i) learner.learn(i, kCallSites[i]);
   functions = real;
   // No code of this process reads blocks by aligned vectors.
   for (const std::vector<uint8_t>& id : all_build_ids()) learner.builder().checked(id);
   std::vector<std::byte> bytes = learner.builder().bytes();
-  for (unsigned i = 0; i < groups; ++i) set_group_flags(bytes, i, i / 2);
+  for (unsigned i = 0; i < kGroups; ++i) set_group_flags(bytes, i, i / 2);
   PlanBuilder::seal(bytes);
   return bytes;
 }

@@ -15,11 +15,11 @@ struct CallSite {
   void* (*make)(size_t size);  // operator new
 };
 
-inline constexpr unsigned call_site_count = 16;
+inline constexpr unsigned kCallSiteCount = 16;
 
 // The first half calls malloc directly. The others share one function that calls it, so that only
 // the caller's caller distinguishes them.
-extern const std::array<CallSite, call_site_count> call_sites;
+extern const std::array<CallSite, kCallSiteCount> kCallSites;
 
 // A compact plan with groups of every kind, from probing the calls: no recording is needed.
 std::vector<std::byte> make_call_site_plan();

@@ -48,7 +48,7 @@ bool core_deallocate(void* p) {
   Page& page = arena.page_of(p);
   ThreadHeap* const heaps = current_heap;
   const ThreadHeap* owner = page.thread.load(std::memory_order_relaxed);
-  if (owner == stepping_owner) {
+  if (owner == kSteppingOwner) {
     stepping_heap.free(p);
     return true;
   }
@@ -70,7 +70,7 @@ const char* core_placement_problem(const void* p, size_t bytes) {
   const Page& page = arena.page_of(p);
   if (&page != &arena.page_of(last)) return "a block lies across two pages";
   if (!arena.is_used(p)) return "a block starts where none is out";
-  if (page.heap == nullptr && page.thread.load() != stepping_owner)
+  if (page.heap == nullptr && page.thread.load() != kSteppingOwner)
     return "a live block lies in a page that is in no heap";
   return nullptr;
 }
@@ -84,7 +84,7 @@ GroupCounts core_counts(uint32_t group) {
       sum.allocations += heap->allocations();
       sum.live_bytes += heap->live_bytes();
       require(heap->resident_bytes() >= heap->live_bytes(), "a heap has more blocks than memory");
-      require(heap->resident_bytes() <= heap->pages() * page_size,
+      require(heap->resident_bytes() <= heap->pages() * kPageSize,
               "a heap has more memory than pages");
     }
   }
@@ -93,10 +93,10 @@ GroupCounts core_counts(uint32_t group) {
 
 Verdict core_walk(const Table& table, const uintptr_t* slot, uintptr_t rbp) {
   const CallerCode code = find_caller(*slot);
-  if (code == code_forward) return forward_verdict;
+  if (code == kCodeForward) return kForwardVerdict;
   require(planned(reinterpret_cast<const void*>(*slot)), "a caller in the plan is not seen");
   const Verdict verdict = identify_caller(table, code, slot, rbp);
-  return verdict.alignment > 16 ? forward_verdict : verdict;
+  return verdict.alignment > 16 ? kForwardVerdict : verdict;
 }
 
 }  // namespace halo::fuzz

@@ -12,57 +12,57 @@
 namespace halo::fuzz {
 namespace {
 
-constexpr uint32_t max_object = 4096;
-constexpr size_t small_reserve = size_t{64} << 20;
-constexpr size_t ample_reserve = size_t{16} << 30;
-constexpr int some_errno = 1234;
+constexpr uint32_t kMaxObject = 4096;
+constexpr size_t kSmallReserve = size_t{64} << 20;
+constexpr size_t kAmpleReserve = size_t{16} << 30;
+constexpr int kSomeErrno = 1234;
 
 // Both kinds of reuse, with and without each flag.
-constexpr plan::Group kinds[] = {
-    {0, plan::Reuse::newest_first, 0},
-    {0, plan::Reuse::whole_chunks, 0},
-    {plan::group_by_size, plan::Reuse::newest_first, 0},
-    {plan::group_by_size, plan::Reuse::whole_chunks, 0},
-    {plan::group_huge_pages, plan::Reuse::newest_first, 0},
-    {plan::group_huge_pages | plan::group_by_size, plan::Reuse::whole_chunks, 0},
-    {plan::group_by_size | plan::group_masked | 12 << plan::group_way_bit,
-     plan::Reuse::newest_first, 0x0000ffffffff0000},
-    {plan::group_by_size | plan::group_packed, plan::Reuse::newest_first, 0},
-    {plan::group_by_size | plan::group_masked | plan::group_stepping | 13 << plan::group_way_bit,
-     plan::Reuse::newest_first, 0x00ff00000000ff01},
+constexpr plan::Group kKinds[] = {
+    {0, plan::Reuse::kNewestFirst, 0},
+    {0, plan::Reuse::kWholeChunks, 0},
+    {plan::kGroupBySize, plan::Reuse::kNewestFirst, 0},
+    {plan::kGroupBySize, plan::Reuse::kWholeChunks, 0},
+    {plan::kGroupHugePages, plan::Reuse::kNewestFirst, 0},
+    {plan::kGroupHugePages | plan::kGroupBySize, plan::Reuse::kWholeChunks, 0},
+    {plan::kGroupBySize | plan::kGroupMasked | 12 << plan::kGroupWayBit, plan::Reuse::kNewestFirst,
+     0x0000ffffffff0000},
+    {plan::kGroupBySize | plan::kGroupPacked, plan::Reuse::kNewestFirst, 0},
+    {plan::kGroupBySize | plan::kGroupMasked | plan::kGroupStepping | 13 << plan::kGroupWayBit,
+     plan::Reuse::kNewestFirst, 0x00ff00000000ff01},
 };
 
 bool open_once(bool small) {
-  static const bool opened = open_core(kinds, max_object, small ? small_reserve : ample_reserve);
+  static const bool opened = open_core(kKinds, kMaxObject, small ? kSmallReserve : kAmpleReserve);
   return opened;
 }
 
 }  // namespace
 
-CoreAllocator::Tally CoreAllocator::tallies_[groups]{};
+CoreAllocator::Tally CoreAllocator::tallies_[kGroups]{};
 
 CoreAllocator::CoreAllocator(bool small) {
-  static_assert(std::size(kinds) == groups);
+  static_assert(std::size(kKinds) == kGroups);
   require(open_once(small), "the heaps cannot be opened");
   static bool used_before = false;
   may_refuse_ = small || used_before;
   used_before = true;
 }
 
-unsigned CoreAllocator::sites() const { return groups; }
-size_t CoreAllocator::max_size() const { return max_object; }
+unsigned CoreAllocator::sites() const { return kGroups; }
+size_t CoreAllocator::max_size() const { return kMaxObject; }
 
 void* CoreAllocator::get(unsigned site, size_t size, uint32_t alignment, bool zeroed) {
-  errno = some_errno;
+  errno = kSomeErrno;
   void* p = core_allocate(site, size, alignment, zeroed);
-  require(errno == some_errno, "an allocation changed errno");
+  require(errno == kSomeErrno, "an allocation changed errno");
   if (p == nullptr) return nullptr;
   const size_t bytes = core_size_of(p);
   const char* problem = core_placement_problem(p, bytes);
   require(problem == nullptr, problem);
-  const auto offset = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) % runtime::page_size);
-  if ((kinds[site].flags & plan::group_masked) != 0)
-    require(runtime::StartMask::of(kinds[site]).permits(offset), "a block starts in another slot");
+  const auto offset = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) % runtime::kPageSize);
+  if ((kKinds[site].flags & plan::kGroupMasked) != 0)
+    require(runtime::StartMask::of(kKinds[site]).permits(offset), "a block starts in another slot");
   tallies_[site].allocations += 1;
   tallies_[site].live_bytes += bytes;
   return p;
@@ -87,13 +87,13 @@ void CoreAllocator::release(unsigned, const Block& block) {
 size_t CoreAllocator::usable_size(const void* p) { return core_size_of(p); }
 
 void CoreAllocator::check(const ShadowModel& model) {
-  uint64_t live[groups]{};
+  uint64_t live[kGroups]{};
   for (size_t i = 0; i < model.size(); ++i) {
     live[model[i].site] += model[i].usable;
     const char* problem = core_placement_problem(model[i].at, model[i].usable);
     require(problem == nullptr, problem);
   }
-  for (uint32_t group = 0; group < groups; ++group) {
+  for (uint32_t group = 0; group < kGroups; ++group) {
     const Tally& tally = tallies_[group];
     const GroupCounts counts = core_counts(group);
     require(tally.live_bytes == live[group], "the fuzzer's own accounts are wrong");

@@ -39,12 +39,12 @@ class CoreAllocator : public Allocator {
     std::atomic<uint64_t> remote_bytes;  // freed by another thread, so perhaps not collected
                                          // yet
   };
-  static constexpr unsigned groups = 9;
+  static constexpr unsigned kGroups = 9;
 
   void* get(unsigned site, size_t size, uint32_t alignment, bool zeroed);
 
   bool may_refuse_;  // few addresses, or an earlier sequence may have used them up
-  static Tally tallies_[groups];
+  static Tally tallies_[kGroups];
 };
 
 }  // namespace halo::fuzz

@@ -23,8 +23,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int hang_milliseconds = 60'000;  // a batch takes a small part of this
-constexpr unsigned max_findings = 5;
+constexpr int kHangMilliseconds = 60'000;  // a batch takes a small part of this
+constexpr unsigned kMaxFindings = 5;
 
 struct Options {
   unsigned long seconds = 0;
@@ -78,7 +78,7 @@ int replay(const Target& target, const std::vector<std::string>& files) {
 std::string wait_for(pid_t child) {
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
   pollfd ended{handle, POLLIN, 0};
-  const bool hangs = handle >= 0 && poll(&ended, 1, hang_milliseconds) == 0;
+  const bool hangs = handle >= 0 && poll(&ended, 1, kHangMilliseconds) == 0;
   if (hangs) kill(child, SIGKILL);
   int status = 0;
   waitpid(child, &status, 0);
@@ -102,7 +102,7 @@ class Campaign {
   }
 
   int run() {
-    while (Clock::now() < end_ && findings_ < max_findings) run_batch();
+    while (Clock::now() < end_ && findings_ < kMaxFindings) run_batch();
     std::printf("%s: %lu executions, %u findings, seed %lu\n", target_.name, current_->load(),
                 findings_, options_.seed);
     return findings_ == 0 && current_->load() != 0 ? 0 : 1;

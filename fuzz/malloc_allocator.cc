@@ -16,25 +16,25 @@ MallocAllocator::MallocAllocator()
     : free_sized_(reinterpret_cast<void (*)(void*, size_t)>(dlsym(RTLD_DEFAULT, "free_sized"))) {
   if (std::getenv("HALO_PLAN") == nullptr) return;
   // The C library's smallest block has room for 24 bytes.
-  for (const CallSite& site : call_sites) {
+  for (const CallSite& site : kCallSites) {
     void* p = site.malloc(8);
     require(malloc_usable_size(p) == 8, "a planned call site's block is in no group");
     std::free(p);
   }
 }
 
-unsigned MallocAllocator::sites() const { return call_site_count; }
+unsigned MallocAllocator::sites() const { return kCallSiteCount; }
 
 void* MallocAllocator::allocate(unsigned site, size_t size) {
-  return call_sites[site].malloc(size);
+  return kCallSites[site].malloc(size);
 }
 
 void* MallocAllocator::allocate_zeroed(unsigned site, size_t size) {
-  return call_sites[site].calloc(size);
+  return kCallSites[site].calloc(size);
 }
 
 void* MallocAllocator::allocate_by_new(unsigned site, size_t size) {
-  return call_sites[site].make(size);
+  return kCallSites[site].make(size);
 }
 
 void* MallocAllocator::allocate_aligned(unsigned site, size_t alignment, size_t size) {
@@ -50,7 +50,7 @@ void* MallocAllocator::allocate_aligned(unsigned site, size_t alignment, size_t 
 }
 
 void* MallocAllocator::reallocate(unsigned site, const Block& block, size_t size) {
-  return call_sites[site].realloc(block.at, size);
+  return kCallSites[site].realloc(block.at, size);
 }
 
 void MallocAllocator::release(unsigned way, const Block& block) {

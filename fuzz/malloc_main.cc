@@ -18,7 +18,7 @@ void run(std::span<const uint8_t> input) {
   Operations(allocator, Bytes(input)).run();
 }
 
-constexpr Target target{"malloc", 1, make_operations, run};
+constexpr Target kTarget{"malloc", 1, make_operations, run};
 
 int write_plan(const char* path) {
   const std::vector<std::byte> plan = make_call_site_plan();
@@ -33,5 +33,5 @@ int write_plan(const char* path) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "--write-plan") == 0) return write_plan(argv[2]);
-  return drive(argc, argv, target);
+  return drive(argc, argv, kTarget);
 }

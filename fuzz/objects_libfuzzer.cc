@@ -2,4 +2,4 @@
 #include "fuzz/libfuzzer.h"
 #include "fuzz/objects_target.h"
 
-HALO_LIBFUZZER_TARGET(halo::fuzz::objects_target)
+HALO_LIBFUZZER_TARGET(halo::fuzz::kObjectsTarget)

@@ -2,5 +2,5 @@
 #include "fuzz/objects_target.h"
 
 int main(int argc, char** argv) {
-  return halo::fuzz::drive(argc, argv, halo::fuzz::objects_target);
+  return halo::fuzz::drive(argc, argv, halo::fuzz::kObjectsTarget);
 }

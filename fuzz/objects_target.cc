@@ -142,9 +142,9 @@ void parse_line(std::string_view line) {
   predict::Candidate found;
   if (!predict::parse_candidate(line, found)) return;
   for (const plan::Group& group : found.groups)
-    require(plan::check_group(group, plan::group_flags) == nullptr, "a bad group is accepted");
+    require(plan::check_group(group, plan::kGroupFlags) == nullptr, "a bad group is accepted");
   for (const predict::Verdict& verdict : found.verdicts)
-    require(verdict.group == plan::verdict_forward || verdict.group < found.groups.size(),
+    require(verdict.group == plan::kVerdictForward || verdict.group < found.groups.size(),
             "a verdict names a group that is not there");
 }
 
@@ -246,6 +246,6 @@ Input make(Random& random) {
 
 }  // namespace
 
-constinit const Target objects_target{"objects", 50, make, run};
+constinit const Target kObjectsTarget{"objects", 50, make, run};
 
 }  // namespace halo::fuzz

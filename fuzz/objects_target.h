@@ -8,6 +8,6 @@ namespace halo::fuzz {
 
 // The first byte of an input selects its kind: a file; the operations and operands of a block,
 // which are packed first; or a line that describes a candidate.
-extern const Target objects_target;
+extern const Target kObjectsTarget;
 
 }  // namespace halo::fuzz

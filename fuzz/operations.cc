@@ -15,11 +15,11 @@
 namespace halo::fuzz {
 namespace {
 
-constexpr unsigned members = 5;
-constexpr size_t max_bytes = size_t{16} << 20;  // of all allocations of a sequence
-constexpr unsigned max_forks = 2;
-constexpr unsigned burst_steps = 400;
-constexpr int some_errno = 4321;
+constexpr unsigned kMembers = 5;
+constexpr size_t kMaxBytes = size_t{16} << 20;  // of all allocations of a sequence
+constexpr unsigned kMaxForks = 2;
+constexpr unsigned kBurstSteps = 400;
+constexpr int kSomeErrno = 4321;
 
 // The minimum alignment of a block of that size: the largest power of two that divides it.
 size_t natural_alignment(size_t size) {
@@ -30,7 +30,7 @@ size_t natural_alignment(size_t size) {
 }  // namespace
 
 Operations::Operations(Allocator& allocator, Bytes input)
-    : allocator_(allocator), in_(input), workers_(members) {}
+    : allocator_(allocator), in_(input), workers_(kMembers) {}
 
 void Operations::run() {
   while (!in_.empty()) {
@@ -38,9 +38,9 @@ void Operations::run() {
     workers_.run(member_, [this] {
       while (!in_.empty() && !turn_over_) step();
     });
-    if (after_turn_ == AfterTurn::end_member) end_member();
-    if (after_turn_ == AfterTurn::run_together) run_together();
-    after_turn_ = AfterTurn::nothing;
+    if (after_turn_ == AfterTurn::kEndMember) end_member();
+    if (after_turn_ == AfterTurn::kRunTogether) run_together();
+    after_turn_ = AfterTurn::kNothing;
   }
   disarm_faults();
   free_all();
@@ -52,7 +52,7 @@ void Operations::step() {
     unsigned below;
     void (Operations::*act)();
   };
-  static constexpr Choice choices[] = {
+  static constexpr Choice kChoices[] = {
       {80, &Operations::allocate},
       {105, &Operations::allocate_zeroed},
       {115, &Operations::allocate_by_new},
@@ -71,7 +71,7 @@ void Operations::step() {
       {256, &Operations::fork_once},
   };
   const unsigned byte = in_.byte();
-  for (const Choice& choice : choices)
+  for (const Choice& choice : kChoices)
     if (byte < choice.below) return (this->*choice.act)();
 }
 
@@ -86,7 +86,7 @@ size_t Operations::size() {
 
 bool Operations::may_request(size_t bytes) {
   bytes_asked_ += bytes;
-  return bytes_asked_ <= max_bytes;
+  return bytes_asked_ <= kMaxBytes;
 }
 
 std::optional<Block> Operations::checked(Block block, size_t alignment, unsigned faults_before) {
@@ -177,9 +177,9 @@ void Operations::reallocate() {
 }
 
 void Operations::release(unsigned way, const Block& block) {
-  errno = some_errno;
+  errno = kSomeErrno;
   allocator_.release(way, block);
-  require(errno == some_errno, "freeing a block changed errno");
+  require(errno == kSomeErrno, "freeing a block changed errno");
 }
 
 void Operations::free_one() {
@@ -217,12 +217,12 @@ void Operations::switch_member() {
 }
 
 void Operations::end_turn_and_thread() {
-  after_turn_ = AfterTurn::end_member;
+  after_turn_ = AfterTurn::kEndMember;
   turn_over_ = true;
 }
 
 void Operations::end_turn_and_run_together() {
-  after_turn_ = AfterTurn::run_together;
+  after_turn_ = AfterTurn::kRunTogether;
   turn_over_ = true;
 }
 
@@ -244,7 +244,7 @@ void Operations::end_member() {
 
 // A copy of the process has the same blocks and continues to allocate, with only this thread left.
 void Operations::fork_once() {
-  if (++forks_ > max_forks) return;
+  if (++forks_ > kMaxForks) return;
   const pid_t child = fork();
   require(child >= 0, "fork failed");
   if (child == 0) {
@@ -265,7 +265,7 @@ void Operations::fork_once() {
 }
 
 void Operations::run_together() {
-  uint32_t seeds[members];
+  uint32_t seeds[kMembers];
   for (uint32_t& seed : seeds) seed = in_.word();
   workers_.run_all([&](unsigned member) { burst(seeds[member]); });
   for (const Block& block : std::exchange(parcels_, {})) model_.add(block);
@@ -285,7 +285,7 @@ void Operations::burst(uint32_t seed) {
     mine.push_back(parcels_.back());
     parcels_.pop_back();
   };
-  for (unsigned i = 0; i < burst_steps; ++i) {
+  for (unsigned i = 0; i < kBurstSteps; ++i) {
     if (mine.empty() || random() % 2 == 0) {
       const auto from = static_cast<unsigned>(random() % allocator_.sites());
       const size_t requested =
@@ -311,8 +311,8 @@ void Operations::burst(uint32_t seed) {
 }
 
 Input make_operations(Random& random) {
-  constexpr size_t lengths[] = {64, 256, 1024, 1024, 4096, 16384};
-  Input input(1 + random() % lengths[random() % std::size(lengths)]);
+  constexpr size_t kLengths[] = {64, 256, 1024, 1024, 4096, 16384};
+  Input input(1 + random() % kLengths[random() % std::size(kLengths)]);
   for (uint8_t& byte : input) byte = static_cast<uint8_t>(random());
   return input;
 }

@@ -24,7 +24,7 @@ class Operations {
   void run();
 
  private:
-  enum class AfterTurn { nothing, end_member, run_together };
+  enum class AfterTurn { kNothing, kEndMember, kRunTogether };
 
   void step();
   size_t size();
@@ -64,7 +64,7 @@ class Operations {
   ShadowModel model_;
   WorkerPool workers_;
   unsigned member_ = 0;
-  AfterTurn after_turn_ = AfterTurn::nothing;
+  AfterTurn after_turn_ = AfterTurn::kNothing;
   bool turn_over_ = false;
   bool last_words_ = false;
   size_t bytes_asked_ = 0;

@@ -5,6 +5,6 @@
 #include "fuzz/operations_target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  halo::fuzz::operations_target.run({data, size});
+  halo::fuzz::kOperationsTarget.run({data, size});
   return 0;
 }

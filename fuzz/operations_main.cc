@@ -2,5 +2,5 @@
 #include "fuzz/operations_target.h"
 
 int main(int argc, char** argv) {
-  return halo::fuzz::drive(argc, argv, halo::fuzz::operations_target);
+  return halo::fuzz::drive(argc, argv, halo::fuzz::kOperationsTarget);
 }

@@ -15,6 +15,6 @@ void run(std::span<const uint8_t> input) {
 
 }  // namespace
 
-constinit const Target operations_target{"operations", 1, make_operations, run};
+constinit const Target kOperationsTarget{"operations", 1, make_operations, run};
 
 }  // namespace halo::fuzz

@@ -5,6 +5,6 @@
 
 namespace halo::fuzz {
 
-extern const Target operations_target;
+extern const Target kOperationsTarget;
 
 }  // namespace halo::fuzz

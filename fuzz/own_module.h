@@ -8,7 +8,7 @@
 
 namespace halo::fuzz {
 
-inline constexpr uint8_t own_build_id = 0xF5;  // the first of 20 bytes, the others are 0
+inline constexpr uint8_t kOwnBuildId = 0xF5;  // the first of 20 bytes, the others are 0
 
 // The load bias of the executable: return addresses minus this are a plan's offsets.
 uintptr_t own_bias();

@@ -9,7 +9,7 @@
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  halo::fuzz::plan_target.run({data, size});
+  halo::fuzz::kPlanTarget.run({data, size});
   return 0;
 }
 

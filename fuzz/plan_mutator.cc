@@ -23,8 +23,8 @@ using plan::Site;
 using plan::State;
 
 uint16_t any_verdict(Random& random, size_t groups) {
-  if (random() % 2 == 0) return plan::verdict_undecided;
-  return random() % 8 == 0 ? plan::verdict_forward : static_cast<uint16_t>(random() % groups);
+  if (random() % 2 == 0) return plan::kVerdictUndecided;
+  return random() % 8 == 0 ? plan::kVerdictForward : static_cast<uint16_t>(random() % groups);
 }
 
 void add_real_path(PlanBuilder& builder, Random& random, size_t groups) {
@@ -36,7 +36,7 @@ void add_real_path(PlanBuilder& builder, Random& random, size_t groups) {
     const Frame& frame = frames[i];
     if (std::find(seen.begin(), seen.end(), frame.address) != seen.end()) continue;
     seen.push_back(frame.address);
-    parent = builder.state(parent, frame.address - own_bias(), plan::verdict_undecided, frame.step);
+    parent = builder.state(parent, frame.address - own_bias(), plan::kVerdictUndecided, frame.step);
   }
   builder.at(parent).verdict = static_cast<uint16_t>(random() % groups);
 }
@@ -45,7 +45,7 @@ void add_random_states(PlanBuilder& builder, Random& random, size_t groups, size
   const size_t count = random() % (random() % 8 == 0 ? 600 : 40);
   for (size_t i = 0; i < count; ++i) {
     const auto parent = static_cast<uint32_t>(random() % builder.states().size());
-    const Rule rule = random() % 4 == 0 ? Rule::frame_pointer : Rule::constant;
+    const Rule rule = random() % 4 == 0 ? Rule::kFramePointer : Rule::kConstant;
     const auto step = static_cast<int32_t>(8 * (1 + random() % 20));
     const uint32_t made =
         builder.state(parent, 1 + random() % 30, any_verdict(random, groups), step, rule);
@@ -53,27 +53,27 @@ void add_random_states(PlanBuilder& builder, Random& random, size_t groups, size
     state.module = static_cast<uint32_t>(random() % modules);
     state.alignment = random() % 4 == 0 ? 16 : 0;
     if (random() % 4 != 0 || step == 8) continue;
-    state.flags = plan::state_restores_rbp;
+    state.flags = plan::kStateRestoresRbp;
     state.rbp_below = static_cast<int16_t>(8 * (1 + random() % (step / 8 - 1)));
   }
 }
 
 // Rings within the limits, or a little outside.
 void add_spans(PlanBuilder& builder, Random& random) {
-  static constexpr uint64_t rings[] = {0,
-                                       plan::min_ring,
-                                       1 << 20,
-                                       3 << 18,
-                                       plan::max_ring,
-                                       plan::min_ring - 4096,
-                                       plan::max_ring + 4096};
-  builder.spans(rings[random() % std::size(rings)], random() % 2 == 0,
-                random() % (plan::max_density + 2));
+  static constexpr uint64_t kRings[] = {0,
+                                        plan::kMinRing,
+                                        1 << 20,
+                                        3 << 18,
+                                        plan::kMaxRing,
+                                        plan::kMinRing - 4096,
+                                        plan::kMaxRing + 4096};
+  builder.spans(kRings[random() % std::size(kRings)], random() % 2 == 0,
+                random() % (plan::kMaxDensity + 2));
 }
 
 // Numbers near overflows and limits.
 uint64_t interesting(Random& random) {
-  static constexpr uint64_t numbers[] = {
+  static constexpr uint64_t kNumbers[] = {
       0,
       1,
       2,
@@ -104,7 +104,7 @@ uint64_t interesting(Random& random) {
       0xFFFFFFFFFFFFFFF8,
       0xFFFFFFFFFFFFFFFF,
   };
-  return random() % 3 == 0 ? random() : numbers[random() % std::size(numbers)];
+  return random() % 3 == 0 ? random() : kNumbers[random() % std::size(kNumbers)];
 }
 
 void put(Input& file, size_t at, size_t width, uint64_t value) {
@@ -114,14 +114,14 @@ void put(Input& file, size_t at, size_t width, uint64_t value) {
 struct Field {
   size_t at, width;
 };
-constexpr Field header_fields[] = {{8, 4},  {12, 4}, {16, 8}, {24, 4}, {28, 4}, {32, 4},
+constexpr Field kHeaderFields[] = {{8, 4},  {12, 4}, {16, 8}, {24, 4}, {28, 4}, {32, 4},
                                    {36, 4}, {40, 4}, {44, 4}, {48, 4}, {52, 4}, {56, 8}};
-constexpr Field module_fields[] = {{0, 1}, {32, 4}, {36, 4}};
-constexpr Field group_fields[] = {{0, 4}, {4, 4}, {8, 8}};
-constexpr Field state_fields[] = {{0, 4},  {4, 4},  {8, 8},  {16, 4}, {20, 1},
+constexpr Field kModuleFields[] = {{0, 1}, {32, 4}, {36, 4}};
+constexpr Field kGroupFields[] = {{0, 4}, {4, 4}, {8, 8}};
+constexpr Field kStateFields[] = {{0, 4},  {4, 4},  {8, 8},  {16, 4}, {20, 1},
                                   {21, 1}, {22, 2}, {24, 2}, {26, 2}, {28, 4}};
-constexpr Field site_fields[] = {{0, 4}, {4, 4}, {8, 8}, {16, 4}, {20, 4}};
-constexpr Field conjunction_fields[] = {{0, 2}, {2, 2}, {4, 2}, {6, 2}, {8, 2}, {10, 2}, {30, 2}};
+constexpr Field kSiteFields[] = {{0, 4}, {4, 4}, {8, 8}, {16, 4}, {20, 4}};
+constexpr Field kConjunctionFields[] = {{0, 2}, {2, 2}, {4, 2}, {6, 2}, {8, 2}, {10, 2}, {30, 2}};
 
 template <size_t n>
 void change_field(Input& file, const Field (&fields)[n], size_t record, Random& random) {
@@ -137,14 +137,14 @@ struct Sections {
     std::memcpy(&header, file.data(), sizeof header);
     const size_t before =
         sizeof header + header.modules * sizeof(Module) + header.groups * sizeof(Group);
-    if (header.modules > plan::max_modules || header.groups > plan::max_groups ||
+    if (header.modules > plan::kMaxModules || header.groups > plan::kMaxGroups ||
         before > file.size())
       return;
     modules = header.modules;
     groups = header.groups;
     states_at = before;
-    sites = header.sites <= plan::max_sites ? header.sites : 0;
-    conjunctions = header.conjunctions <= plan::max_conjunctions ? header.conjunctions : 0;
+    sites = header.sites <= plan::kMaxSites ? header.sites : 0;
+    conjunctions = header.conjunctions <= plan::kMaxConjunctions ? header.conjunctions : 0;
     const size_t behind = sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
     if (before + behind > file.size()) sites = conjunctions = 0;
     const size_t last = sites * sizeof(Site) + conjunctions * sizeof(Conjunction);
@@ -163,20 +163,20 @@ void change_record(Input& file, Random& random) {
   const uint64_t which = random() % 8;
   if (which >= 6 && sections.conjunctions != 0)
     return change_field(
-        file, conjunction_fields,
+        file, kConjunctionFields,
         sections.size() - (1 + random() % sections.conjunctions) * sizeof(Conjunction), random);
   if (which >= 4 && sections.sites != 0)
-    return change_field(file, site_fields,
+    return change_field(file, kSiteFields,
                         sections.sites_at + random() % sections.sites * sizeof(Site), random);
   if (which == 0 && sections.modules != 0)
-    return change_field(file, module_fields,
+    return change_field(file, kModuleFields,
                         sizeof(Header) + random() % sections.modules * sizeof(Module), random);
   if (which <= 2 && sections.groups != 0)
-    return change_field(file, group_fields,
+    return change_field(file, kGroupFields,
                         sections.states_at - (1 + random() % sections.groups) * sizeof(Group),
                         random);
   if (sections.states != 0)
-    change_field(file, state_fields,
+    change_field(file, kStateFields,
                  sections.states_at + random() % sections.states * sizeof(State), random);
 }
 
@@ -200,7 +200,7 @@ void change(Input& file, Random& random) {
     case 2:
       return file.resize(file.size() + random() % 64, static_cast<uint8_t>(random()));
     case 3:
-      return change_field(file, header_fields, 0, random);
+      return change_field(file, kHeaderFields, 0, random);
     case 4:
       return repeat_state(file, random);
     default:
@@ -212,15 +212,15 @@ void change(Input& file, Random& random) {
 void repair(Input& file, Random& random) {
   if (file.size() < sizeof(Header)) return;
   const Sections sections(file);
-  if (file[offsetof(Header, version)] >= plan::hint_version) {
+  if (file[offsetof(Header, version)] >= plan::kHintVersion) {
     // Its sections are not known here: as many bytes as before, or the reader refuses it.
     put(file, offsetof(Header, file_size), 8, file.size());
   } else if (random() % 4 != 0) {
     file.resize(sections.size());
-    std::memcpy(file.data(), plan::magic, sizeof plan::magic);
+    std::memcpy(file.data(), plan::kMagic, sizeof plan::kMagic);
     const bool selects = sections.sites != 0 || sections.conjunctions != 0;
-    put(file, offsetof(Header, version), 4, plan::layout_version);
-    if (selects) put(file, offsetof(Header, flags), 4, plan::header_selectors);
+    put(file, offsetof(Header, version), 4, plan::kLayoutVersion);
+    if (selects) put(file, offsetof(Header, flags), 4, plan::kHeaderSelectors);
     put(file, offsetof(Header, sites), 4, sections.sites);
     put(file, offsetof(Header, conjunctions), 4, sections.conjunctions);
     put(file, offsetof(Header, file_size), 8, file.size());
@@ -240,7 +240,7 @@ Input input_of(const std::vector<std::byte>& bytes) {
 // Call sites at the low end of this program, which has no code, so that no call is redirected.
 Input make_selectors(Random& random) {
   PlanBuilder builder;
-  builder.module(own_build_id).module(1);
+  builder.module(kOwnBuildId).module(1);
   const size_t groups = 1 + random() % 6, sites = 1 + random() % 40;
   for (size_t i = 0; i < groups; ++i) builder.group();
   for (size_t i = 0; i < sites; ++i)
@@ -260,11 +260,11 @@ Input make_random_pools(Random& random) {
   const size_t groups = 1 + random() % 6;
   for (size_t i = 0; i < groups; ++i) builder.group();
   const auto executable = static_cast<uint32_t>(random() % 2);
-  if (executable != 0) builder.module(own_build_id);
-  builder.at(0).verdict = plan::verdict_forward;
+  if (executable != 0) builder.module(kOwnBuildId);
+  builder.at(0).verdict = plan::kVerdictForward;
   builder.at(0).alignment = random() % 2 == 0 ? 16 : 0;
   Input file = input_of(builder.bytes());
-  put(file, offsetof(Header, flags), 4, plan::header_random_pools);
+  put(file, offsetof(Header, flags), 4, plan::kHeaderRandomPools);
   put(file, offsetof(Header, executable), 4, executable);
   return file;
 }
@@ -277,13 +277,12 @@ namespace {
 void set_layout(std::vector<std::byte>& plan, uint32_t group, Random& random) {
   const auto flags = static_cast<uint32_t>(random() % 4);
   if (random() % 3 != 0) return set_group_flags(plan, group, flags);
-  const auto way = static_cast<uint32_t>(plan::min_way + random() % 5);
-  const auto steps = static_cast<uint32_t>(random() % 2) * plan::group_stepping;
+  const auto way = static_cast<uint32_t>(plan::kMinWay + random() % 5);
+  const auto steps = static_cast<uint32_t>(random() % 2) * plan::kGroupStepping;
   const uint64_t starts = uint64_t{1} << random() % 64 | (random() & random());
   set_group_flags(
       plan, group,
-      flags | plan::group_by_size | plan::group_masked | steps | way << plan::group_way_bit,
-      starts);
+      flags | plan::kGroupBySize | plan::kGroupMasked | steps | way << plan::kGroupWayBit, starts);
 }
 
 }  // namespace
@@ -292,9 +291,9 @@ Input make_plan(Random& random) {
   const uint64_t kind = random() % 16;
   if (kind == 0) return make_random_pools(random);
   if (kind <= 2) return make_selectors(random);
-  static constexpr uint32_t limits[] = {0, 1, 8, 100, 4096, 4096, 65536};
+  static constexpr uint32_t kLimits[] = {0, 1, 8, 100, 4096, 4096, 65536};
   PlanBuilder builder;
-  builder.module(own_build_id);
+  builder.module(kOwnBuildId);
   const size_t modules = 1 + random() % 3;
   for (size_t i = 1; i < modules; ++i) {
     builder.module(static_cast<uint8_t>(i));
@@ -303,7 +302,7 @@ Input make_plan(Random& random) {
   const size_t groups = 1 + random() % (random() % 16 == 0 ? 300 : 6);
   const bool has_spans = random() % 4 == 0;
   for (size_t i = 0; i < groups; ++i) {
-    builder.group(random() % 2 == 0 ? plan::Reuse::newest_first : plan::Reuse::whole_chunks);
+    builder.group(random() % 2 == 0 ? plan::Reuse::kNewestFirst : plan::Reuse::kWholeChunks);
     if (i == 0 ? has_spans : has_spans && random() % 2 == 0) add_spans(builder, random);
   }
   if (random() % 4 != 0) add_real_path(builder, random, groups);
@@ -311,7 +310,7 @@ Input make_plan(Random& random) {
   std::vector<std::byte> bytes = builder.bytes();
   // With spans, groups are elsewhere in the file.
   for (uint32_t i = 0; i < groups && !has_spans; ++i) set_layout(bytes, i, random);
-  const uint32_t limit = limits[random() % std::size(limits)];
+  const uint32_t limit = kLimits[random() % std::size(kLimits)];
   std::memcpy(bytes.data() + offsetof(Header, max_object), &limit, sizeof limit);
   // For any program, or for this one, which is module 0.
   const auto executable = static_cast<uint32_t>(random() % 2);

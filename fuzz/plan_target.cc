@@ -37,7 +37,7 @@ namespace {
 using plan::PlanView;
 using runtime::Verdict;
 
-constexpr uintptr_t user_addresses = uintptr_t{1} << 47;
+constexpr uintptr_t kUserAddresses = uintptr_t{1} << 47;
 
 // It is printed to stderr and into JSON without escaping.
 bool is_sentence(std::string_view text) {
@@ -50,12 +50,12 @@ bool is_sentence(std::string_view text) {
 class FencedMemory {
  public:
   explicit FencedMemory(size_t bytes) {
-    const size_t pages = (bytes + page - 1) / page * page;
-    mapped_ = pages + page;
+    const size_t pages = (bytes + kPage - 1) / kPage * kPage;
+    mapped_ = pages + kPage;
     whole_ = static_cast<char*>(
         mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     require(whole_ != MAP_FAILED, "no memory for a table");
-    require(mprotect(whole_ + pages, page, PROT_NONE) == 0, "no fence behind a table");
+    require(mprotect(whole_ + pages, kPage, PROT_NONE) == 0, "no fence behind a table");
     begin_ = whole_ + (pages - bytes) / 16 * 16;
   }
   ~FencedMemory() { munmap(whole_, mapped_); }
@@ -64,7 +64,7 @@ class FencedMemory {
   void* get() const { return begin_; }
 
  private:
-  static constexpr size_t page = 4096;
+  static constexpr size_t kPage = 4096;
   size_t mapped_;
   char* whole_;
   char* begin_;
@@ -113,13 +113,13 @@ class StackWriter {
   }
 
   bool advance(const plan::State& from, uintptr_t& here) {
-    if (from.rule == plan::Rule::end) return false;
+    if (from.rule == plan::Rule::kEnd) return false;
     uintptr_t next = here + static_cast<uintptr_t>(intptr_t{from.step});
-    if (from.rule == plan::Rule::frame_pointer) {
+    if (from.rule == plan::Rule::kFramePointer) {
       next = here + 8 * (1 + random_() % 32);
       choose_rbp(next - static_cast<uintptr_t>(intptr_t{from.step}));
     }
-    if ((from.flags & plan::state_restores_rbp) != 0) {
+    if ((from.flags & plan::kStateRestoresRbp) != 0) {
       if (rbp_home_ == 0) first_rbp_ = rbp_;
       rbp_home_ = next - static_cast<uintptr_t>(intptr_t{from.rbp_below});
     }
@@ -151,14 +151,14 @@ void walk_synthetic_stacks(const PlanView& view, const runtime::Table& table,
   const ReferenceWalk reference(view.states, places);
   for (int i = 0; i < 8; ++i) {
     const uintptr_t rbp = StackWriter(stack, view.states, reference, random).write();
-    if (*stack.bottom() != 0 && *stack.bottom() < user_addresses) {
+    if (*stack.bottom() != 0 && *stack.bottom() < kUserAddresses) {
       const Verdict expected = reference.walk(stack.bottom(), rbp);
       const Verdict found = core_walk(table, stack.bottom(), rbp);
-      require(found.group == plan::verdict_forward || found.group < view.groups.size(),
+      require(found.group == plan::kVerdictForward || found.group < view.groups.size(),
               "the walk leads to a group that the plan lacks");
       require(reference.ambiguous() || found.group == expected.group,
               "the walk does not follow the page");
-      require(reference.ambiguous() || found.group == plan::verdict_forward ||
+      require(reference.ambiguous() || found.group == plan::kVerdictForward ||
                   (found.alignment == 16) == (expected.alignment == 16),
               "the walk gives another alignment than the plan");
     }
@@ -168,15 +168,15 @@ void walk_synthetic_stacks(const PlanView& view, const runtime::Table& table,
 
 // With one table, while the modules are at changing addresses, or unloaded.
 void walk_while_modules_move(const PlanView& view, Random& random) {
-  constexpr uintptr_t page = 4096;
+  constexpr uintptr_t kPage = 4096;
   std::vector<runtime::ModulePlace> places(view.modules.size());
   const FencedMemory memory(runtime::table_bytes(view.states.size(), places.size()));
   runtime::Table& table = *runtime::make_table(view.states, places.size(), memory.get());
   for (int move = 0; move < 3; ++move) {
     for (uint32_t i = 0; i < places.size(); ++i) {
       runtime::remove_module(table, i);
-      const uintptr_t bias = random() % 4 == 0 ? (random() >> 18) / page : random() % 64;
-      places[i] = {(1 + bias) * page, random() % 8 != 0};
+      const uintptr_t bias = random() % 4 == 0 ? (random() >> 18) / kPage : random() % 64;
+      places[i] = {(1 + bias) * kPage, random() % 8 != 0};
     }
     for (uint32_t i = 0; i < places.size(); ++i)
       if (places[i].present) runtime::place_module(table, i, places[i].bias);
@@ -204,7 +204,7 @@ void evaluate_selectors(const PlanView& view, Random& random) {
   active.high = active.low + words.size() * 8;
   for (auto& word : words) word = 1 + random() % 4;
   for (size_t i = 0; i < view.sites.size(); ++i) {
-    const bool immediate = (view.sites[i].flags & plan::site_immediate) != 0;
+    const bool immediate = (view.sites[i].flags & plan::kSiteImmediate) != 0;
     sites.push_back({0x1000 + 16 * i, view.sites[i].step, immediate});
     noted.push_back(random() % words.size());
     const size_t at = noted.back();
@@ -239,7 +239,7 @@ void use_group(uint32_t group, uint32_t max_object) {
 }
 
 void use_spans(uint32_t group) {
-  for (const size_t size : {runtime::span_unit + 1, size_t{300'000}}) {
+  for (const size_t size : {runtime::kSpanUnit + 1, size_t{300'000}}) {
     const runtime::Span span = runtime::allocate_span(static_cast<uint16_t>(group), size);
     if (span.p == nullptr) continue;
     require(runtime::span_heap.usable_size(span.p) >= size, "a span is smaller than requested");
@@ -254,7 +254,7 @@ void use_spans(uint32_t group) {
 void* walk_and_allocate(void* argument) {
   const auto& view = *static_cast<const PlanView*>(argument);
   const Verdict verdict = walk_real_stack(*runtime::current_table);
-  if (verdict.group == plan::verdict_forward) return nullptr;
+  if (verdict.group == plan::kVerdictForward) return nullptr;
   require(verdict.group < view.groups.size(), "the walk leads to a group that the plan lacks");
   use_group(verdict.group, view.header->max_object);
   return nullptr;
@@ -345,6 +345,6 @@ Input make(Random& random) {
 
 }  // namespace
 
-constinit const Target plan_target{"plan", 500, make, run};
+constinit const Target kPlanTarget{"plan", 500, make, run};
 
 }  // namespace halo::fuzz

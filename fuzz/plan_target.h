@@ -5,6 +5,6 @@
 
 namespace halo::fuzz {
 
-extern const Target plan_target;
+extern const Target kPlanTarget;
 
 }  // namespace halo::fuzz

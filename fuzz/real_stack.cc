@@ -6,7 +6,7 @@
 namespace halo::fuzz {
 namespace {
 
-constexpr int known_frames = 5;
+constexpr int kKnownFrames = 5;
 
 struct Visit {
   const runtime::Table* table;  // null: record the frames
@@ -20,7 +20,7 @@ inline void stay() { asm volatile("" ::: "memory"); }
 [[gnu::noinline]] void innermost(Visit& visit) {
   const auto* frame = static_cast<const uintptr_t*>(__builtin_frame_address(0));
   if (visit.table == nullptr) {
-    for (int i = 0; i < known_frames; ++i) {
+    for (int i = 0; i < kKnownFrames; ++i) {
       const auto* outer = reinterpret_cast<const uintptr_t*>(frame[0]);
       visit.frames.push_back({frame[1], static_cast<int32_t>((outer - frame) * 8)});
       frame = outer;

@@ -7,8 +7,8 @@
 namespace halo::fuzz {
 namespace {
 
-constexpr runtime::Verdict forward{plan::verdict_forward, 0};
-constexpr int max_reads = 256;
+constexpr runtime::Verdict kForward{plan::kVerdictForward, 0};
+constexpr int kMaxReads = 256;
 
 }  // namespace
 
@@ -38,32 +38,32 @@ uint32_t ReferenceWalk::on_path(uint32_t state, uintptr_t address) const {
 runtime::Verdict ReferenceWalk::walk(const uintptr_t* slot, uintptr_t rbp) const {
   auto here = reinterpret_cast<uintptr_t>(slot);
   uint32_t state = 0;
-  for (int reads = 0; reads < max_reads; ++reads) {
+  for (int reads = 0; reads < kMaxReads; ++reads) {
     const uintptr_t address = *reinterpret_cast<const uintptr_t*>(here);
     uint32_t found = child(state, address);
     if (found != 0)
       state = found;
     else
       found = on_path(state, address);
-    if (found == 0) return forward;
+    if (found == 0) return kForward;
     const plan::State& now = states_[state];
-    if (now.verdict != plan::verdict_undecided)
-      return now.alignment > 16 ? forward : runtime::Verdict{now.verdict, now.alignment};
+    if (now.verdict != plan::kVerdictUndecided)
+      return now.alignment > 16 ? kForward : runtime::Verdict{now.verdict, now.alignment};
 
     const plan::State& step = states_[found];
-    if (step.rule == plan::Rule::end) return forward;
-    const uintptr_t from = step.rule == plan::Rule::constant ? here : rbp;
+    if (step.rule == plan::Rule::kEnd) return kForward;
+    const uintptr_t from = step.rule == plan::Rule::kConstant ? here : rbp;
     const uintptr_t next = from + static_cast<uintptr_t>(intptr_t{step.step});
-    const bool outwards = next % 8 == 0 && next - here - 8 <= uintptr_t{plan::max_step};
-    if (!outwards) return forward;
-    if ((step.flags & plan::state_restores_rbp) != 0) {
+    const bool outwards = next % 8 == 0 && next - here - 8 <= uintptr_t{plan::kMaxStep};
+    if (!outwards) return kForward;
+    if ((step.flags & plan::kStateRestoresRbp) != 0) {
       const uintptr_t saved = next - static_cast<uintptr_t>(step.rbp_below);
-      if (saved < here) return forward;  // not in this frame
+      if (saved < here) return kForward;  // not in this frame
       rbp = *reinterpret_cast<const uintptr_t*>(saved);
     }
     here = next;
   }
-  return forward;
+  return kForward;
 }
 
 }  // namespace halo::fuzz

@@ -9,19 +9,19 @@
 namespace halo::fuzz {
 namespace {
 
-constexpr size_t page = 4096;
-constexpr size_t max_reads = 257;
-constexpr size_t space = max_reads * (size_t{plan::max_step} + 64) + (1 << 20);
-constexpr size_t written_space = 2 << 20;
+constexpr size_t kPage = 4096;
+constexpr size_t kMaxReads = 257;
+constexpr size_t kSpace = kMaxReads * (size_t{plan::kMaxStep} + 64) + (1 << 20);
+constexpr size_t kWrittenSpace = 2 << 20;
 
 }  // namespace
 
 void* map_stack_space() {
   void* whole =
-      mmap(nullptr, page + space, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      mmap(nullptr, kPage + kSpace, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   require(whole != MAP_FAILED, "no addresses for a synthetic stack");
-  void* usable = static_cast<char*>(whole) + page;
-  require(mprotect(usable, space, PROT_READ | PROT_WRITE) == 0, "no memory for a synthetic stack");
+  void* usable = static_cast<char*>(whole) + kPage;
+  require(mprotect(usable, kSpace, PROT_READ | PROT_WRITE) == 0, "no memory for a synthetic stack");
   return usable;
 }
 
@@ -29,7 +29,7 @@ SyntheticStack::SyntheticStack() : bottom_(static_cast<uintptr_t*>(map_stack_spa
 
 bool SyntheticStack::write(uintptr_t address, uintptr_t value) {
   const auto begin = reinterpret_cast<uintptr_t>(bottom_);
-  if (address < begin || address >= begin + written_space || address % 8 != 0) return false;
+  if (address < begin || address >= begin + kWrittenSpace || address % 8 != 0) return false;
   auto* word = reinterpret_cast<uintptr_t*>(address);
   *word = value;
   written_.push_back(word);

@@ -2,4 +2,4 @@
 #include "fuzz/libfuzzer.h"
 #include "fuzz/tidy_target.h"
 
-HALO_LIBFUZZER_TARGET(halo::fuzz::tidy_target)
+HALO_LIBFUZZER_TARGET(halo::fuzz::kTidyTarget)

@@ -156,6 +156,6 @@ void run(std::span<const uint8_t> input) { Run(Bytes(input)).run(); }
 
 }  // namespace
 
-const Target tidy_target = {"tidy", 64, make, run};
+const Target kTidyTarget = {"tidy", 64, make, run};
 
 }  // namespace halo::fuzz

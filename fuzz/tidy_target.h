@@ -7,6 +7,6 @@ namespace halo::fuzz {
 
 // An input has the settings of a heap, and then operations: allocations with keys of several kinds,
 // near others and without keys, frees, and how many pages memory still has.
-extern const Target tidy_target;
+extern const Target kTidyTarget;
 
 }  // namespace halo::fuzz

@@ -2,4 +2,4 @@
 #include "fuzz/libfuzzer.h"
 #include "fuzz/trace_target.h"
 
-HALO_LIBFUZZER_TARGET(halo::fuzz::trace_target)
+HALO_LIBFUZZER_TARGET(halo::fuzz::kTraceTarget)

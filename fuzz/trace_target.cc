@@ -169,6 +169,6 @@ Input make(Random& random) {
 
 }  // namespace
 
-constinit const Target trace_target{"trace", 100, make, run};
+constinit const Target kTraceTarget{"trace", 100, make, run};
 
 }  // namespace halo::fuzz

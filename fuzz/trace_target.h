@@ -7,6 +7,6 @@ namespace halo::fuzz {
 
 // The first byte of an input selects its kind: a trace, a trace whose checksums are updated first,
 // the sections of a module, or events.
-extern const Target trace_target;
+extern const Target kTraceTarget;
 
 }  // namespace halo::fuzz

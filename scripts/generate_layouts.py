@@ -33,7 +33,7 @@ PLACE = re.compile("|".join(f"(?:{it.pattern})" for it in (ENUM, CONSTANT, STRUC
 
 
 def upper(name: str) -> str:
-    """A name such as kMagic, FileHead or max_states as that of a Python constant."""
+    """A name such as kMagic or FileHead as that of a Python constant."""
     plain = re.sub(r"^k(?=[A-Z])", "", name)
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).upper()
 

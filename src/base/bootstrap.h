@@ -10,10 +10,10 @@ namespace halo {
 
 namespace bootstrap {
 
-inline constexpr size_t capacity = 64 * 1024;
-inline constexpr size_t header = 16;  // before each block: its requested size in the last word
+inline constexpr size_t kCapacity = 64 * 1024;
+inline constexpr size_t kHeader = 16;  // before each block: its requested size in the last word
 
-alignas(4096) inline constinit unsigned char memory[capacity]{};
+alignas(4096) inline constinit unsigned char memory[kCapacity]{};
 // Bytes taken from the start of `memory`; threads take theirs by one atomic addition.
 inline constinit std::atomic<size_t> used{0};
 
@@ -24,11 +24,11 @@ inline constinit std::atomic<size_t> used{0};
 inline void* bootstrap_allocate(size_t size, size_t alignment = 16) {
   using namespace bootstrap;
   if (alignment < 16) alignment = 16;
-  if (size > capacity || alignment > capacity) return nullptr;
-  const size_t need = size + header + alignment + 15;
+  if (size > kCapacity || alignment > kCapacity) return nullptr;
+  const size_t need = size + kHeader + alignment + 15;
   const size_t at = used.fetch_add(need & ~size_t{15}, std::memory_order_relaxed);
-  if (at + need > capacity) return nullptr;
-  auto address = reinterpret_cast<uintptr_t>(memory) + at + header;
+  if (at + need > kCapacity) return nullptr;
+  auto address = reinterpret_cast<uintptr_t>(memory) + at + kHeader;
   address = (address + alignment - 1) & ~(alignment - 1);
   reinterpret_cast<size_t*>(address)[-1] = size;
   return reinterpret_cast<void*>(address);
@@ -37,7 +37,7 @@ inline void* bootstrap_allocate(size_t size, size_t alignment = 16) {
 inline bool bootstrap_contains(const void* p) {
   const auto offset =
       reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(bootstrap::memory);
-  return offset < bootstrap::capacity;
+  return offset < bootstrap::kCapacity;
 }
 
 inline bool bootstrap_was_used() { return bootstrap::used.load(std::memory_order_relaxed) != 0; }

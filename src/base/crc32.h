@@ -20,9 +20,9 @@ constexpr std::array<uint32_t, 256> make_crc_table() {
 
 // `before` is the checksum of the bytes before these, if there are any.
 inline uint32_t crc32(std::span<const std::byte> bytes, uint32_t before = 0) {
-  static constexpr auto table = make_crc_table();
+  static constexpr auto kTable = make_crc_table();
   uint32_t c = ~before;
-  for (const std::byte b : bytes) c = table[(c ^ std::to_integer<uint32_t>(b)) & 0xFF] ^ (c >> 8);
+  for (const std::byte b : bytes) c = kTable[(c ^ std::to_integer<uint32_t>(b)) & 0xFF] ^ (c >> 8);
   return ~c;
 }
 

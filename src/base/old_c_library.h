@@ -21,9 +21,9 @@ namespace halo {
 // libdl.so.2.
 inline void* of_libdl([[maybe_unused]] const char* name) {
 #ifdef HALO_OLD_SYMBOLS
-  constexpr int by_the_library_itself = static_cast<int>(0x80000000);
+  constexpr int kByTheLibraryItself = static_cast<int>(0x80000000);
   if (__libc_dlopen_mode != nullptr && __libc_dlsym != nullptr)
-    if (void* library = __libc_dlopen_mode("libdl.so.2", RTLD_LAZY | by_the_library_itself))
+    if (void* library = __libc_dlopen_mode("libdl.so.2", RTLD_LAZY | kByTheLibraryItself))
       return __libc_dlsym(library, name);
 #endif
   return nullptr;
@@ -77,9 +77,9 @@ inline bool make_key(pthread_key_t& key, void (*at_end)(void*)) {
 inline bool run_once(pthread_once_t& once, void (*function)()) {
 #ifdef HALO_OLD_SYMBOLS
   if (&pthread_once == nullptr) {
-    constexpr pthread_once_t done = 2;  // also to a libpthread.so.0 that is loaded later
-    if (once != done) {
-      once = done;
+    constexpr pthread_once_t kDone = 2;  // also to a libpthread.so.0 that is loaded later
+    if (once != kDone) {
+      once = kDone;
       function();
     }
     return true;

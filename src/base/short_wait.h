@@ -14,17 +14,17 @@ namespace halo {
 // none.
 inline void sleep_shortly() {
   const KeepErrno keep;
-  constexpr timespec step{0, 50'000};
-  syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &step, nullptr);
+  constexpr timespec kStep{0, 50'000};
+  syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &kStep, nullptr);
 }
 
 // Waits until `attempt` returns true. Yields at first; then sleeps, because a real-time thread that
 // yields does not let threads of a lower priority run, and one of them may be the other thread.
 template <typename Attempt>
 void wait_until(const Attempt& attempt) {
-  constexpr int yields = 100;
+  constexpr int kYields = 100;
   for (int i = 0; !attempt(); ++i) {
-    if (i < yields)
+    if (i < kYields)
       sched_yield();
     else
       sleep_shortly();

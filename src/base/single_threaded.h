@@ -16,10 +16,10 @@ inline constinit const char* single_threaded = &__libc_single_threaded;
 
 // Before the first use of the flag.
 inline void find_single_threaded() {
-  static constexpr char never = 0;
+  static constexpr char kNever = 0;
   if (single_threaded != nullptr) return;
   const void* found = find_symbol(RTLD_DEFAULT, "__libc_single_threaded");
-  single_threaded = found != nullptr ? static_cast<const char*>(found) : &never;
+  single_threaded = found != nullptr ? static_cast<const char*>(found) : &kNever;
 }
 
 inline bool is_single_threaded() { return *single_threaded != 0; }

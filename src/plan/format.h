@@ -5,76 +5,76 @@
 
 namespace halo::plan {
 
-inline constexpr char magic[8] = {'H', 'A', 'L', 'O', 'P', 'L', 'A', 'N'};
-inline constexpr uint32_t version = 7;  // first with digests of modules
-inline constexpr uint32_t oldest_version = 1;
-inline constexpr uint32_t selector_version = 2;  // uses selectors, without a flag for them
-inline constexpr uint32_t checked_version = 3;   // first with checked modules
-inline constexpr uint32_t layout_version = 4;    // first with flags of page layouts
-inline constexpr uint32_t hint_version = 5;      // first with HintCounts
-inline constexpr uint32_t span_version = 6;      // first with groups that have spans
-inline constexpr uint32_t digest_version = 7;
-inline constexpr uint32_t max_states = 1u << 24;
-inline constexpr uint32_t max_groups = 4096;
-inline constexpr uint32_t max_modules = 4096;
-inline constexpr uint32_t max_build_id = 32;
-inline constexpr uint32_t max_sites = 256;
-inline constexpr uint32_t max_conjunctions = 1u << 16;
-inline constexpr uint32_t max_conjunction_sites = 12;
-inline constexpr uint32_t max_object_limit = 1u << 16;
-inline constexpr int32_t max_step = 1 << 20;  // bytes: a larger frame ends the walk
-inline constexpr uint32_t max_relaxations = 1u << 20;
-inline constexpr uint64_t max_offset = 1ull << 47;  // above all addresses of programs
+inline constexpr char kMagic[8] = {'H', 'A', 'L', 'O', 'P', 'L', 'A', 'N'};
+inline constexpr uint32_t kVersion = 7;  // first with digests of modules
+inline constexpr uint32_t kOldestVersion = 1;
+inline constexpr uint32_t kSelectorVersion = 2;  // uses selectors, without a flag for them
+inline constexpr uint32_t kCheckedVersion = 3;   // first with checked modules
+inline constexpr uint32_t kLayoutVersion = 4;    // first with flags of page layouts
+inline constexpr uint32_t kHintVersion = 5;      // first with HintCounts
+inline constexpr uint32_t kSpanVersion = 6;      // first with groups that have spans
+inline constexpr uint32_t kDigestVersion = 7;
+inline constexpr uint32_t kMaxStates = 1u << 24;
+inline constexpr uint32_t kMaxGroups = 4096;
+inline constexpr uint32_t kMaxModules = 4096;
+inline constexpr uint32_t kMaxBuildId = 32;
+inline constexpr uint32_t kMaxSites = 256;
+inline constexpr uint32_t kMaxConjunctions = 1u << 16;
+inline constexpr uint32_t kMaxConjunctionSites = 12;
+inline constexpr uint32_t kMaxObjectLimit = 1u << 16;
+inline constexpr int32_t kMaxStep = 1 << 20;  // bytes: a larger frame ends the walk
+inline constexpr uint32_t kMaxRelaxations = 1u << 20;
+inline constexpr uint64_t kMaxOffset = 1ull << 47;  // above all addresses of programs
 
-inline constexpr uint64_t call_bytes = 5;  // of a call that can be redirected
+inline constexpr uint64_t kCallBytes = 5;  // of a call that can be redirected
 
-inline constexpr uint16_t no_site = 0xFFFF;
-inline constexpr uint16_t verdict_undecided = 0xFFFF;
-inline constexpr uint16_t verdict_forward = 0xFFFE;
+inline constexpr uint16_t kNoSite = 0xFFFF;
+inline constexpr uint16_t kVerdictUndecided = 0xFFFF;
+inline constexpr uint16_t kVerdictForward = 0xFFFE;
 
-enum HeaderFlag : uint32_t { header_huge_pages = 1, header_random_pools = 2, header_selectors = 4 };
+enum HeaderFlag : uint32_t { kHeaderHugePages = 1, kHeaderRandomPools = 2, kHeaderSelectors = 4 };
 // Layouts of single-size pages: blocks start in the slots of `starts` only, without spreading, or
-// at a cache line. The way of the mask, as log2 of its bytes, is in the bits of `group_way`.
-// `group_stepping` with a mask: all such groups share one heap, which looks for a permitted start
+// at a cache line. The way of the mask, as log2 of its bytes, is in the bits of `kGroupWay`.
+// `kGroupStepping` with a mask: all such groups share one heap, which looks for a permitted start
 // at each allocation.
-// `group_spans`: objects above max_object_limit have spans. `starts` then has the bytes of the
-// group's ring, and in its lower bits (ring_density) the lines that a visit of a page touches, in
-// sixteenths; both may be 0. `group_confined`: the spans reuse the ring.
+// `kGroupSpans`: objects above kMaxObjectLimit have spans. `starts` then has the bytes of the
+// group's ring, and in its lower bits (kRingDensity) the lines that a visit of a page touches, in
+// sixteenths; both may be 0. `kGroupConfined`: the spans reuse the ring.
 enum GroupFlag : uint32_t {
-  group_huge_pages = 1,
-  group_by_size = 2,
-  group_masked = 4,
-  group_packed = 8,
-  group_line_start = 16,
-  group_stepping = 32,
-  group_spans = 64,
-  group_confined = 128,
-  group_way = 0xff00
+  kGroupHugePages = 1,
+  kGroupBySize = 2,
+  kGroupMasked = 4,
+  kGroupPacked = 8,
+  kGroupLineStart = 16,
+  kGroupStepping = 32,
+  kGroupSpans = 64,
+  kGroupConfined = 128,
+  kGroupWay = 0xff00
 };
-inline constexpr uint32_t group_way_bit = 8;
-inline constexpr uint32_t min_way = 12;
-inline constexpr uint32_t max_way = 15;  // half a page: a block of half a page fits behind any slot
-enum StateFlag : uint8_t { state_restores_rbp = 1 };
-enum SiteFlag : uint32_t { site_immediate = 1 };  // it calls the allocator itself
-inline constexpr uint32_t old_header_flags = header_huge_pages | header_random_pools;
-inline constexpr uint32_t header_flags = old_header_flags | header_selectors;
-inline constexpr uint32_t old_group_flags = group_huge_pages | group_by_size;
-inline constexpr uint32_t group_layout_flags =
-    group_masked | group_packed | group_line_start | group_stepping | group_way;
-inline constexpr uint32_t group_span_flags = group_spans | group_confined;
-inline constexpr uint32_t group_flags = old_group_flags | group_layout_flags | group_span_flags;
-inline constexpr uint64_t min_ring = 1u << 17;  // bytes
-inline constexpr uint64_t max_ring = 1u << 30;
-inline constexpr uint64_t ring_density = 4095;
-inline constexpr uint64_t max_density = 64 * 16;
-inline constexpr uint32_t state_flags = state_restores_rbp;
-inline constexpr uint32_t site_flags = site_immediate;
+inline constexpr uint32_t kGroupWayBit = 8;
+inline constexpr uint32_t kMinWay = 12;
+inline constexpr uint32_t kMaxWay = 15;  // half a page: a block of half a page fits behind any slot
+enum StateFlag : uint8_t { kStateRestoresRbp = 1 };
+enum SiteFlag : uint32_t { kSiteImmediate = 1 };  // it calls the allocator itself
+inline constexpr uint32_t kOldHeaderFlags = kHeaderHugePages | kHeaderRandomPools;
+inline constexpr uint32_t kHeaderFlags = kOldHeaderFlags | kHeaderSelectors;
+inline constexpr uint32_t kOldGroupFlags = kGroupHugePages | kGroupBySize;
+inline constexpr uint32_t kGroupLayoutFlags =
+    kGroupMasked | kGroupPacked | kGroupLineStart | kGroupStepping | kGroupWay;
+inline constexpr uint32_t kGroupSpanFlags = kGroupSpans | kGroupConfined;
+inline constexpr uint32_t kGroupFlags = kOldGroupFlags | kGroupLayoutFlags | kGroupSpanFlags;
+inline constexpr uint64_t kMinRing = 1u << 17;  // bytes
+inline constexpr uint64_t kMaxRing = 1u << 30;
+inline constexpr uint64_t kRingDensity = 4095;
+inline constexpr uint64_t kMaxDensity = 64 * 16;
+inline constexpr uint32_t kStateFlags = kStateRestoresRbp;
+inline constexpr uint32_t kSiteFlags = kSiteImmediate;
 
 // The rule that leads from one return address's slot to the next.
-enum class Rule : uint8_t { end = 0, constant = 1, frame_pointer = 2 };
+enum class Rule : uint8_t { kEnd = 0, kConstant = 1, kFramePointer = 2 };
 
 // The reuse of freed objects.
-enum class Reuse : uint32_t { newest_first = 0, whole_chunks = 1 };
+enum class Reuse : uint32_t { kNewestFirst = 0, kWholeChunks = 1 };
 
 struct Header {
   char magic[8];
@@ -106,7 +106,7 @@ struct HintCounts {
 static_assert(sizeof(HintCounts) == 16);
 
 struct Module {
-  uint8_t build_id[max_build_id];
+  uint8_t build_id[kMaxBuildId];
   uint32_t build_id_length;
   uint32_t layout;  // digest of its layout, from version 7 on; 0: unknown
 };
@@ -115,7 +115,7 @@ static_assert(sizeof(Module) == 40);
 struct Group {
   uint32_t flags;
   Reuse reuse;
-  uint64_t starts;  // with group_masked: a bit for each permitted slot; with group_spans: the
+  uint64_t starts;  // with kGroupMasked: a bit for each permitted slot; with kGroupSpans: the
                     // ring and the density; else 0
 };
 static_assert(sizeof(Group) == 16);
@@ -150,14 +150,14 @@ struct Conjunction {
   uint16_t alignment;
   uint16_t count;
   uint16_t reserved;
-  uint16_t sites[max_conjunction_sites];  // unused entries: no_site
+  uint16_t sites[kMaxConjunctionSites];  // unused entries: kNoSite
 };
 static_assert(sizeof(Conjunction) == 32);
 
 // A module whose code works with blocks at multiples of eight once `relaxations` of its
 // instructions are relaxed. Their entries follow those of earlier modules.
 struct CheckedModule {
-  uint8_t build_id[max_build_id];
+  uint8_t build_id[kMaxBuildId];
   uint32_t build_id_length;
   uint32_t relaxations;
   uint64_t code;  // digest of its code, from version 7 on; 0: unknown

@@ -15,84 +15,84 @@ namespace halo::plan {
 namespace {
 
 bool counts_fit(const Header& h, size_t size) {
-  if (h.modules > max_modules || h.groups > max_groups || h.states > max_states) return false;
-  if (h.sites > max_sites || h.conjunctions > max_conjunctions) return false;
-  if (h.checked_modules > max_modules || h.relaxations > max_relaxations) return false;
+  if (h.modules > kMaxModules || h.groups > kMaxGroups || h.states > kMaxStates) return false;
+  if (h.sites > kMaxSites || h.conjunctions > kMaxConjunctions) return false;
+  if (h.checked_modules > kMaxModules || h.relaxations > kMaxRelaxations) return false;
   const size_t want =
       sizeof(Header) + h.modules * sizeof(Module) + h.groups * sizeof(Group) +
       h.states * sizeof(State) + h.sites * sizeof(Site) + h.conjunctions * sizeof(Conjunction) +
       h.checked_modules * sizeof(CheckedModule) + h.relaxations * sizeof(Relaxation) +
-      (h.version < hint_version ? 0 : sizeof(HintCounts));
+      (h.version < kHintVersion ? 0 : sizeof(HintCounts));
   return want == size;
 }
 
-constexpr size_t max_file =
-    sizeof(Header) + max_modules * sizeof(Module) + max_groups * sizeof(Group) +
-    max_states * sizeof(State) + max_sites * sizeof(Site) + max_conjunctions * sizeof(Conjunction) +
-    max_modules * sizeof(CheckedModule) + max_relaxations * sizeof(Relaxation) + sizeof(HintCounts);
+constexpr size_t kMaxFile =
+    sizeof(Header) + kMaxModules * sizeof(Module) + kMaxGroups * sizeof(Group) +
+    kMaxStates * sizeof(State) + kMaxSites * sizeof(Site) + kMaxConjunctions * sizeof(Conjunction) +
+    kMaxModules * sizeof(CheckedModule) + kMaxRelaxations * sizeof(Relaxation) + sizeof(HintCounts);
 
-constexpr const char* unknown_flag = "the plan has an unknown flag";
-constexpr const char* unknown_field = "the plan has an unknown field";
+constexpr const char* kUnknownFlag = "the plan has an unknown flag";
+constexpr const char* kUnknownField = "the plan has an unknown field";
 
 // Fields of the header that an older version cannot have.
 const char* check_version(const Header& h) {
-  const bool older = h.version < checked_version;
-  if ((h.flags & ~(older ? old_header_flags : header_flags)) != 0) return unknown_flag;
-  if (older && (h.checked_modules != 0 || h.relaxations != 0)) return unknown_field;
-  const bool selects = h.version == selector_version || (h.flags & header_selectors) != 0;
-  return !selects && (h.sites != 0 || h.conjunctions != 0) ? unknown_field : nullptr;
+  const bool older = h.version < kCheckedVersion;
+  if ((h.flags & ~(older ? kOldHeaderFlags : kHeaderFlags)) != 0) return kUnknownFlag;
+  if (older && (h.checked_modules != 0 || h.relaxations != 0)) return kUnknownField;
+  const bool selects = h.version == kSelectorVersion || (h.flags & kHeaderSelectors) != 0;
+  return !selects && (h.sites != 0 || h.conjunctions != 0) ? kUnknownField : nullptr;
 }
 
 const char* check_modules(const PlanView& view) {
   for (const Module& m : view.modules) {
-    if (m.build_id_length == 0 || m.build_id_length > max_build_id)
+    if (m.build_id_length == 0 || m.build_id_length > kMaxBuildId)
       return "the plan has a module without a build-id";
-    if (m.layout != 0 && view.header->version < digest_version) return unknown_field;
+    if (m.layout != 0 && view.header->version < kDigestVersion) return kUnknownField;
   }
   return nullptr;
 }
 
 const char* check_spans(const Group& g) {
-  const uint64_t ring = g.starts & ~ring_density, density = g.starts & ring_density;
-  const bool confined = (g.flags & group_confined) != 0;
-  if ((g.flags & group_masked) != 0) return "the plan has a group with spans and a mask";
-  if (ring == 0 ? confined : ring < min_ring || ring > max_ring)
+  const uint64_t ring = g.starts & ~kRingDensity, density = g.starts & kRingDensity;
+  const bool confined = (g.flags & kGroupConfined) != 0;
+  if ((g.flags & kGroupMasked) != 0) return "the plan has a group with spans and a mask";
+  if (ring == 0 ? confined : ring < kMinRing || ring > kMaxRing)
     return "the plan has a ring of an impossible size";
-  return density > max_density ? "the plan has a page with too many lines" : nullptr;
+  return density > kMaxDensity ? "the plan has a page with too many lines" : nullptr;
 }
 
 const char* check_layout(const Group& g) {
-  const bool masked = (g.flags & group_masked) != 0, packed = (g.flags & group_packed) != 0;
-  const uint32_t way = (g.flags & group_way) >> group_way_bit;
-  const bool line_start = (g.flags & group_line_start) != 0;
-  const bool stepping = (g.flags & group_stepping) != 0;
+  const bool masked = (g.flags & kGroupMasked) != 0, packed = (g.flags & kGroupPacked) != 0;
+  const uint32_t way = (g.flags & kGroupWay) >> kGroupWayBit;
+  const bool line_start = (g.flags & kGroupLineStart) != 0;
+  const bool stepping = (g.flags & kGroupStepping) != 0;
   if (stepping && !masked) return "the plan has a group that steps without a mask";
-  if ((masked || packed || line_start) && (g.flags & group_by_size) == 0)
+  if ((masked || packed || line_start) && (g.flags & kGroupBySize) == 0)
     return "the plan has a layout of single-size pages for a group without them";
   if ((packed && (masked || line_start)) || (stepping && line_start))
     return "the plan has two layouts for a group";
-  if ((g.flags & group_spans) != 0) {
+  if ((g.flags & kGroupSpans) != 0) {
     const char* problem = check_spans(g);
-    return problem == nullptr && way != 0 ? unknown_field : problem;
+    return problem == nullptr && way != 0 ? kUnknownField : problem;
   }
-  if ((g.flags & group_confined) != 0) return "the plan confines a group without spans";
-  if (!masked) return g.starts == 0 && way == 0 ? nullptr : unknown_field;
+  if ((g.flags & kGroupConfined) != 0) return "the plan confines a group without spans";
+  if (!masked) return g.starts == 0 && way == 0 ? nullptr : kUnknownField;
   if (g.starts == 0) return "the plan has a group whose blocks may start nowhere";
-  return way < min_way || way > max_way ? "the plan has a way of an impossible size" : nullptr;
+  return way < kMinWay || way > kMaxWay ? "the plan has a way of an impossible size" : nullptr;
 }
 
 }  // namespace
 
 const char* check_group(const Group& group, uint32_t known_flags) {
-  if (group.reuse > Reuse::whole_chunks) return "the plan has an unknown reuse policy";
-  return (group.flags & ~known_flags) != 0 ? unknown_flag : check_layout(group);
+  if (group.reuse > Reuse::kWholeChunks) return "the plan has an unknown reuse policy";
+  return (group.flags & ~known_flags) != 0 ? kUnknownFlag : check_layout(group);
 }
 
 namespace {
 
 uint32_t known_group_flags(uint32_t version) {
-  if (version < layout_version) return old_group_flags;
-  return version < span_version ? group_flags & ~group_span_flags : group_flags;
+  if (version < kLayoutVersion) return kOldGroupFlags;
+  return version < kSpanVersion ? kGroupFlags & ~kGroupSpanFlags : kGroupFlags;
 }
 
 const char* check_groups(const PlanView& view) {
@@ -106,19 +106,19 @@ const char* check_groups(const PlanView& view) {
 // A saved register must lie between the two return addresses.
 bool saved_inside(const State& s) {
   return s.rbp_below > 0 && s.rbp_below % 8 == 0 &&
-         (s.rule != Rule::constant || s.rbp_below < s.step);
+         (s.rule != Rule::kConstant || s.rbp_below < s.step);
 }
 
 const char* check_states(const PlanView& view) {
   for (size_t i = 0; i < view.states.size(); ++i) {
     const State& s = view.states[i];
-    const bool decided = s.verdict != verdict_undecided && s.verdict != verdict_forward;
+    const bool decided = s.verdict != kVerdictUndecided && s.verdict != kVerdictForward;
     if (decided && s.verdict >= view.groups.size()) return "the plan names a group it lacks";
-    if (s.rule > Rule::frame_pointer) return "the plan has an unknown walk rule";
+    if (s.rule > Rule::kFramePointer) return "the plan has an unknown walk rule";
     if (s.alignment > 64 || (s.alignment & (s.alignment - 1)) != 0)
       return "the plan requires an impossible alignment";
-    if ((s.flags & ~state_flags) != 0) return unknown_flag;
-    if (s.reserved != 0) return unknown_field;
+    if ((s.flags & ~kStateFlags) != 0) return kUnknownFlag;
+    if (s.reserved != 0) return kUnknownField;
     if (i == 0) {
       if (decided) return "the plan decides before it has seen a caller";
       if (s.parent != 0 || s.offset != 0) return "the plan's states are out of order";
@@ -126,30 +126,30 @@ const char* check_states(const PlanView& view) {
     }
     if (s.parent >= i) return "the plan's states are out of order";
     if (s.module >= view.modules.size()) return "the plan names a module it lacks";
-    if (s.offset >= max_offset) return "the plan names an address that no program has";
+    if (s.offset >= kMaxOffset) return "the plan names an address that no program has";
     // A constant step must lead up the stack, else the walk would not end.
-    if (s.rule == Rule::constant && (s.step < 8 || s.step > max_step || s.step % 8 != 0))
+    if (s.rule == Rule::kConstant && (s.step < 8 || s.step > kMaxStep || s.step % 8 != 0))
       return "the plan has a step that leads nowhere";
-    if (s.rule == Rule::frame_pointer && s.step % 8 != 0)
+    if (s.rule == Rule::kFramePointer && s.step % 8 != 0)
       return "the plan has a step that leads nowhere";
-    if ((s.flags & state_restores_rbp) != 0 && !saved_inside(s))
+    if ((s.flags & kStateRestoresRbp) != 0 && !saved_inside(s))
       return "the plan restores a register from nowhere";
   }
   return nullptr;
 }
 
 bool has_no_walk(const PlanView& view) {
-  return view.states.size() == 1 && view.states[0].verdict == verdict_forward;
+  return view.states.size() == 1 && view.states[0].verdict == kVerdictForward;
 }
 
 const char* check_sites(const PlanView& view) {
   for (const Site& s : view.sites) {
     if (s.module >= view.modules.size()) return "the plan names a module it lacks";
-    if ((s.flags & ~site_flags) != 0) return unknown_flag;
-    if (s.reserved != 0) return unknown_field;
-    if (s.offset < call_bytes || s.offset >= max_offset)
+    if ((s.flags & ~kSiteFlags) != 0) return kUnknownFlag;
+    if (s.reserved != 0) return kUnknownField;
+    if (s.offset < kCallBytes || s.offset >= kMaxOffset)
       return "the plan names an address that no program has";
-    if (s.step > max_step || s.step % 8 != 0) return "the plan has a step that leads nowhere";
+    if (s.step > kMaxStep || s.step % 8 != 0) return "the plan has a step that leads nowhere";
   }
   return nullptr;
 }
@@ -159,11 +159,11 @@ const char* check_conjunctions(const PlanView& view) {
     if (c.group >= view.groups.size()) return "the plan names a group it lacks";
     if (c.alignment > 16 || (c.alignment & 7) != 0)
       return "the plan requires an impossible alignment";
-    if (c.count == 0 || c.count > max_conjunction_sites)
+    if (c.count == 0 || c.count > kMaxConjunctionSites)
       return "the plan has a conjunction of no sites, or of too many";
-    if (c.reserved != 0) return unknown_field;
-    for (uint32_t i = 0; i < max_conjunction_sites; ++i)
-      if (i < c.count ? c.sites[i] >= view.sites.size() : c.sites[i] != no_site)
+    if (c.reserved != 0) return kUnknownField;
+    for (uint32_t i = 0; i < kMaxConjunctionSites; ++i)
+      if (i < c.count ? c.sites[i] >= view.sites.size() : c.sites[i] != kNoSite)
         return "the plan names a call site it lacks";
   }
   return nullptr;
@@ -180,15 +180,15 @@ const char* check_selectors(const PlanView& view) {
 const char* check_checked_modules(const PlanView& view) {
   uint64_t relaxations = 0;
   for (const CheckedModule& m : view.checked_modules) {
-    if (m.build_id_length == 0 || m.build_id_length > max_build_id)
+    if (m.build_id_length == 0 || m.build_id_length > kMaxBuildId)
       return "the plan has a module without a build-id";
-    if (m.code != 0 && view.header->version < digest_version) return unknown_field;
+    if (m.code != 0 && view.header->version < kDigestVersion) return kUnknownField;
     relaxations += m.relaxations;
   }
   if (relaxations != view.relaxations.size()) return "the plan's relaxations are of no module";
   for (const Relaxation& r : view.relaxations) {
-    if (r.offset >= max_offset) return "the plan names an address that no program has";
-    if (r.reserved != 0 || r.reserved2 != 0) return unknown_field;
+    if (r.offset >= kMaxOffset) return "the plan names an address that no program has";
+    if (r.reserved != 0 || r.reserved2 != 0) return kUnknownField;
   }
   return nullptr;
 }
@@ -210,13 +210,13 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   if (file.empty()) return "the plan is empty";
   if (file.size() < sizeof(Header)) return "the plan is cut short";
   const auto* header = reinterpret_cast<const Header*>(file.data());
-  if (std::memcmp(header->magic, magic, sizeof magic) != 0) return "the file is not a plan";
-  if (header->version > version) return "the plan is of a newer version than this runtime reads";
-  if (header->version < oldest_version) return "the plan is of an unknown version";
+  if (std::memcmp(header->magic, kMagic, sizeof kMagic) != 0) return "the file is not a plan";
+  if (header->version > kVersion) return "the plan is of a newer version than this runtime reads";
+  if (header->version < kOldestVersion) return "the plan is of an unknown version";
   if (const char* problem = check_version(*header)) return problem;
   const std::byte* at = file.data() + sizeof(Header);
   HintCounts hints{};
-  if (header->version >= hint_version) {
+  if (header->version >= kHintVersion) {
     if (file.size() < sizeof(Header) + sizeof(HintCounts)) return "the plan is cut short";
     std::memcpy(&hints, at, sizeof hints);
     at += sizeof hints;
@@ -226,10 +226,10 @@ const char* validate(std::span<const std::byte> file, PlanView& view) {
   if (header->file_size != file.size() || !counts_fit(*header, file.size()))
     return "the plan's counts do not match its size";
   if (header->states == 0) return "the plan has no states";
-  if (header->max_object > max_object_limit) return "the plan's object limit is too large";
+  if (header->max_object > kMaxObjectLimit) return "the plan's object limit is too large";
   if (header->executable > header->modules) return "the plan is for a module it lacks";
   if (base::crc32(file.subspan(sizeof(Header))) != header->crc) return "the plan is damaged";
-  if (hints.keys != 0 || hints.operations != 0 || hints.reserved != 0) return unknown_field;
+  if (hints.keys != 0 || hints.operations != 0 || hints.reserved != 0) return kUnknownField;
 
   PlanView found;
   found.header = header;
@@ -269,9 +269,9 @@ struct Beginning {
 size_t bytes_worth_reading(const Beginning& begun, size_t size) {
   const Header& header = begun.header;
   const bool known =
-      std::memcmp(header.magic, magic, sizeof magic) == 0 && header.version <= version;
+      std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.version <= kVersion;
   if (!known || size < sizeof begun) return size < sizeof begun ? size : sizeof begun;
-  const bool has_rules = header.version >= hint_version && begun.hints.rules != 0;
+  const bool has_rules = header.version >= kHintVersion && begun.hints.rules != 0;
   if (header.file_size > size || has_rules) return sizeof begun;
   return header.file_size == size && counts_fit(header, size) ? size : 0;
 }
@@ -292,7 +292,7 @@ const char* load_plan(const char* path, PlanView& view) {
     close(fd);
     return "the plan is empty";
   }
-  if (static_cast<size_t>(info.st_size) > max_file) {
+  if (static_cast<size_t>(info.st_size) > kMaxFile) {
     close(fd);
     return "the plan is larger than any can be";
   }

@@ -21,10 +21,10 @@ struct PlanView {
   std::span<const Relaxation> relaxations;
 
   // Every small object goes to a random group; the root has the alignment.
-  bool draws_pools() const { return (header->flags & header_random_pools) != 0; }
+  bool draws_pools() const { return (header->flags & kHeaderRandomPools) != 0; }
   // Selectors identify groups: the first conjunction that holds decides, and no walk is needed.
   bool selects() const {
-    return header->version == selector_version || (header->flags & header_selectors) != 0;
+    return header->version == kSelectorVersion || (header->flags & kHeaderSelectors) != 0;
   }
 };
 

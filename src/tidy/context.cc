@@ -136,7 +136,7 @@ void* Context::allocate_among_threads(const uint64_t* key, uint32_t bytes) {
   if (tries_shared) {
     const SharedHeap::Served served = shared_->allocate(key, bytes);
     if (place == nullptr) return served.block;
-    if (served.answer != busy) {
+    if (served.answer != kBusy) {
       place->served += place->served < kMinAvoided;
       return served.block;
     }
@@ -148,9 +148,9 @@ void* Context::allocate_among_threads(const uint64_t* key, uint32_t bytes) {
   }
   if (place->heap == nullptr) place->heap = own_heap();
   const SharedHeap::Served own =
-      place->heap == nullptr ? SharedHeap::Served{busy} : place->heap->allocate(key, bytes);
+      place->heap == nullptr ? SharedHeap::Served{kBusy} : place->heap->allocate(key, bytes);
   // Its own heap is busy if a signal handler has interrupted the thread inside.
-  if (own.answer != busy || tries_shared) return own.block;
+  if (own.answer != kBusy || tries_shared) return own.block;
   return shared_->allocate(key, bytes).block;
 }
 
@@ -159,7 +159,7 @@ void* Context::allocate_near(const void* near, uint32_t bytes) {
   SharedHeap* const heap = page_memory.heap_of(near);
   if (heap != nullptr && heap->context == this) {
     const SharedHeap::Served served = heap->allocate_near(near, bytes);
-    if (served.answer == SharedHeap::Answer::served) return served.block;
+    if (served.answer == SharedHeap::Answer::kServed) return served.block;
   }
   return allocate(nullptr, bytes);
 }

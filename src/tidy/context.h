@@ -40,7 +40,7 @@ class Context {
   void* allocate(const uint64_t* key, uint32_t bytes) {
     if (!settings_.thread_local_heaps && is_single_threaded()) [[likely]] {
       const SharedHeap::Served served = shared_->allocate(key, bytes);
-      if (served.answer != SharedHeap::Answer::busy) return served.block;
+      if (served.answer != SharedHeap::Answer::kBusy) return served.block;
     }
     return allocate_among_threads(key, bytes);
   }

@@ -188,12 +188,12 @@ bool Directory<Tracer>::remove(Leaf leaf) {
 // With an empty cache, since prefixes have become longer.
 template <class Tracer>
 void Directory<Tracer>::start_caching() {
-  constexpr uint32_t entries = 1u << kCacheBits;
+  constexpr uint32_t kEntries = 1u << kCacheBits;
   if (cache_ == nullptr) {
-    cache_ = static_cast<Cached*>(metadata_->take(entries * sizeof(Cached)));
+    cache_ = static_cast<Cached*>(metadata_->take(kEntries * sizeof(Cached)));
   } else {
-    std::fill_n(cache_, entries, Cached{});
-    Tracer::touch(cache_, entries * sizeof(Cached));
+    std::fill_n(cache_, kEntries, Cached{});
+    Tracer::touch(cache_, kEntries * sizeof(Cached));
   }
 }
 

@@ -90,8 +90,8 @@ EXPORTED void* realloc(void* p, size_t size) {
     return nullptr;
   }
   const size_t old = tidy_usable_size(p);
-  constexpr size_t alignment = 16;  // malloc's
-  if (size <= old && size > old / 2 && reinterpret_cast<uintptr_t>(p) % alignment == 0) return p;
+  constexpr size_t kAlignment = 16;  // malloc's
+  if (size <= old && size > old / 2 && reinterpret_cast<uintptr_t>(p) % kAlignment == 0) return p;
   void* const moved = halo::tidy::fallback::allocate(size);
   if (moved == nullptr) return size <= old ? p : nullptr;
   std::memcpy(moved, p, std::min(old, size));

@@ -40,18 +40,18 @@ class RecentBlocks {
     return before;
   }
 
-  enum class Freed : uint8_t { kept, twice, unknown };
+  enum class Freed : uint8_t { kKept, kTwice, kUnknown };
   // Keeps the block that is freed, unless it is kept already, or unknown: the heap has to free it.
   Freed put(Place place) {
     const uint32_t slot = slot_of(place);
     Entry& entry = entries_[slot];
-    if (entry.place != place) return Freed::unknown;
-    if (entry.is_free) return Freed::twice;
+    if (entry.place != place) return Freed::kUnknown;
+    if (entry.is_free) return Freed::kTwice;
     entry.is_free = true;
     // Not written without need: the next request would wait for it.
     uint32_t& newest = sought_[entry.key_slot].entry;
     if (newest != slot) newest = slot;
-    return Freed::kept;
+    return Freed::kKept;
   }
 
   // The next entry in a cycle is given up. Returns its block if it was kept, for the heap to free.
@@ -81,9 +81,9 @@ class RecentBlocks {
   };
 
   static uint32_t slot_of(uint64_t bits) {
-    constexpr uint64_t multiplier = 0x9e3779b97f4a7c15;
+    constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
     static_assert(kEntries == 1u << 6);
-    return static_cast<uint32_t>(bits * multiplier >> (64 - 6));
+    return static_cast<uint32_t>(bits * kMultiplier >> (64 - 6));
   }
 
   Entry entries_[kEntries];    // by place

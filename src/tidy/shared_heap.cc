@@ -18,17 +18,17 @@ SharedHeap::Served SharedHeap::allocate_inside(const uint64_t* key, uint32_t byt
     if (before != RecentBlocks::kNoPlace) heap_.free(before);
   }
   leave();
-  if (place == decltype(heap_)::kRefused) return {Answer::refused};
-  return {Answer::served, page_memory.address_of(place)};
+  if (place == decltype(heap_)::kRefused) return {Answer::kRefused};
+  return {Answer::kServed, page_memory.address_of(place)};
 }
 
 SharedHeap::Served SharedHeap::allocate_near(const void* near, uint32_t bytes) {
-  if (!enter()) return {Answer::busy};
+  if (!enter()) return {Answer::kBusy};
   if (remote_.load(std::memory_order_relaxed) != nullptr) drain();
   const Place place = heap_.allocate_near(page_memory.place_of(near), bytes);
   leave();
-  if (place == decltype(heap_)::kRefused) return {Answer::refused};
-  return {Answer::served, page_memory.address_of(place)};
+  if (place == decltype(heap_)::kRefused) return {Answer::kRefused};
+  return {Answer::kServed, page_memory.address_of(place)};
 }
 
 // A block that is kept for its key gives way each time, so that none is kept for long.
@@ -47,7 +47,7 @@ void SharedHeap::free_of_thread(void* p, Place place) {
   const uintptr_t now = owner.load(std::memory_order_relaxed);
   const bool is_anothers = now != kNoOwner && now != pthread_self();
   if (is_anothers || !enter()) return push_remote(p);
-  if (recent_.put(place) == RecentBlocks::Freed::unknown) return free_inside(place);
+  if (recent_.put(place) == RecentBlocks::Freed::kUnknown) return free_inside(place);
   leave();
 }
 
@@ -73,8 +73,8 @@ void SharedHeap::drain() {
     // A block that is freed twice may be linked to itself: the rest of the list is lost then.
     const Place place = page_memory.place_of(p);
     const RecentBlocks::Freed freed = recent_.put(place);
-    const bool is_unknown = freed == RecentBlocks::Freed::unknown && !free_unknown(place);
-    if (is_unknown || freed == RecentBlocks::Freed::twice) return;
+    const bool is_unknown = freed == RecentBlocks::Freed::kUnknown && !free_unknown(place);
+    if (is_unknown || freed == RecentBlocks::Freed::kTwice) return;
     p = below;
   }
 }

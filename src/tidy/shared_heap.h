@@ -27,19 +27,19 @@ class SharedHeap {
   // False if memory is refused. Before any other use.
   bool open() { return heap_.open(); }
 
-  enum class Answer : uint8_t { served, busy, refused };
+  enum class Answer : uint8_t { kServed, kBusy, kRefused };
   struct Served {
     Answer answer;
     void* block = nullptr;
   };
   // A block of 1 to max_bytes() bytes; without a key if it is nullptr.
   Served allocate(const uint64_t* key, uint32_t bytes) {
-    if (!enter()) return {Answer::busy};
+    if (!enter()) return {Answer::kBusy};
     if (key != nullptr && remote_.load(std::memory_order_relaxed) == nullptr) {
       const Place place = recent_.take(*key, bytes);
       if (place != RecentBlocks::kNoPlace) {
         leave();
-        return {Answer::served, page_memory.address_of(place)};
+        return {Answer::kServed, page_memory.address_of(place)};
       }
     }
     return allocate_inside(key, bytes);
@@ -53,7 +53,7 @@ class SharedHeap {
       return free_of_thread(p, place);
     if (!enter()) [[unlikely]]
       return push_remote(p);
-    if (recent_.put(place) == RecentBlocks::Freed::unknown) [[unlikely]]
+    if (recent_.put(place) == RecentBlocks::Freed::kUnknown) [[unlikely]]
       return free_inside(place);
     leave();
   }

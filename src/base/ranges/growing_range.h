@@ -25,7 +25,7 @@ class GrowingRange {
   uintptr_t begin() const { return begin_; }
 
  private:
-  enum class Answer { mapped, refused, occupied };
+  enum class Answer { kMapped, kRefused, kOccupied };
   Answer map(size_t from, size_t to);
   size_t mapped_after(size_t before);
 

@@ -20,7 +20,7 @@ namespace halo::sinks {
 
 // The path of the file, which must not exist.
 struct ObjectsOption {
-  static constexpr std::string_view name = "objects";
+  std::string_view name = "objects";
 
   template <class Options>
   bool set(std::string_view text, Options& options) const {
@@ -31,7 +31,7 @@ struct ObjectsOption {
 
 // Where the code of a phase is (phase.h).
 struct PhaseOption {
-  static constexpr std::string_view name = "phase";
+  std::string_view name = "phase";
 
   template <class Options>
   bool set(std::string_view text, Options& options) const {

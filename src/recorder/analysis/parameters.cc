@@ -6,8 +6,8 @@
 namespace halo::sinks {
 
 bool Parameters::set(std::string_view name, std::string_view text) {
-  constexpr NumberOption own{"max_object", &Parameters::max_object_size, Object::kMaxSize};
-  if (name == own.name) return own.set(text, *this);
+  constexpr NumberOption kOwn{"max_object", &Parameters::max_object_size, Object::kMaxSize};
+  if (name == kOwn.name) return kOwn.set(text, *this);
   return SinkList::any([&]<class OneSink>() {
     auto& options = std::get<OptionsOf<OneSink>>(sinks).value;
     return std::apply(

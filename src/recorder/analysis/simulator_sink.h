@@ -75,7 +75,7 @@ bool read_machine(std::string_view text, std::optional<simulator::Machine>& mach
 void write_machine(const simulator::Machine& machine, JsonWriter& json);
 
 struct MachineOption {
-  static constexpr std::string_view name = "machine";
+  std::string_view name = "machine";
 
   template <class Options>
   bool set(std::string_view text, Options& options) const {

@@ -66,7 +66,7 @@ void revive(void* address) {
 
 }  // namespace halo::record
 
-constinit const halo::interpose::Listener halo::interpose::listener{
+constinit const halo::interpose::Listener halo::interpose::kListener{
     .begin = record::begin,
     .alloc = record::alloc,
     .aligned = record::aligned,

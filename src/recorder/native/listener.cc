@@ -126,7 +126,7 @@ __attribute__((constructor)) void watch_forks() {
 
 }  // namespace halo::native
 
-constinit const halo::interpose::Listener halo::interpose::listener{
+constinit const halo::interpose::Listener halo::interpose::kListener{
     .begin = native::begin,
     .alloc = native::alloc,
     .aligned = native::aligned,

@@ -6,8 +6,8 @@
 
 namespace halo::interpose {
 
-// Each library that interposes malloc defines the one `listener`: the recorder's guest library, the
-// detector of aged heaps, the logging library.
+// Each library that interposes malloc defines the one `kListener`: the recorder's guest library,
+// the detector of aged heaps, the logging library.
 //
 // All functions are async-signal-safe; addresses are not null.
 struct Listener {
@@ -26,22 +26,22 @@ struct Listener {
 };
 
 // Constant-initialised: the first allocation may come before any constructor.
-extern const Listener listener;
+extern const Listener kListener;
 
 inline void report_alloc(void* address, size_t size, uint64_t slot) {
-  if (address != nullptr) listener.alloc(address, size, slot);
+  if (address != nullptr) kListener.alloc(address, size, slot);
 }
 inline void report_aligned(void* address, size_t size, uint64_t slot) {
-  if (address != nullptr) listener.aligned(address, size, slot);
+  if (address != nullptr) kListener.aligned(address, size, slot);
 }
 inline void report_reallocated(void* address, size_t size, uint64_t slot) {
-  if (address != nullptr) listener.reallocated(address, size, slot);
+  if (address != nullptr) kListener.reallocated(address, size, slot);
 }
 inline void report_free(void* address) {
-  if (address != nullptr) listener.free(address);
+  if (address != nullptr) kListener.free(address);
 }
 inline void report_revive(void* address) {
-  if (address != nullptr) listener.revive(address);
+  if (address != nullptr) kListener.revive(address);
 }
 
 }  // namespace halo::interpose

@@ -22,7 +22,7 @@ const NextFunctions* detail::resolve() {
   resolving = true;
   // Threads that race here write the same values.
   look_up_next(found);
-  listener.begin();
+  kListener.begin();
   published.store(&found, std::memory_order_release);
   resolving = false;
   return &found;

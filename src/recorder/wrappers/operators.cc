@@ -81,10 +81,10 @@ HALO_OPERATOR void* operator new(size_t size, std::align_val_t alignment) {
 
 HALO_OPERATOR void* operator new(size_t size, std::align_val_t alignment,
                                  const std::nothrow_t& tag) noexcept {
-  constexpr const char* name = "_ZnwmSt11align_val_tRKSt9nothrow_t";
-  if (!aligned_new_is_ours()) return call_operator(name, size, alignment, &tag);
+  constexpr const char* kName = "_ZnwmSt11align_val_tRKSt9nothrow_t";
+  if (!aligned_new_is_ours()) return call_operator(kName, size, alignment, &tag);
   void* address = take(size, alignment);
-  if (address == nullptr) address = call_next_new(name, size, alignment, &tag);
+  if (address == nullptr) address = call_next_new(kName, size, alignment, &tag);
   report_aligned(address, size, HALO_RETURN_SLOT);
   return address;
 }

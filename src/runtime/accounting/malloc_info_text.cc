@@ -6,8 +6,8 @@
 namespace halo::runtime {
 namespace {
 
-constexpr std::string_view heap_begin = "<heap nr=\"";
-constexpr std::string_view heap_end = "</heap>\n";
+constexpr std::string_view kHeapBegin = "<heap nr=\"";
+constexpr std::string_view kHeapEnd = "</heap>\n";
 
 void write(std::FILE* stream, std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stream);
@@ -52,9 +52,9 @@ class Adder {
 }  // namespace
 
 void write_malloc_info(std::FILE* stream, std::string_view document, const GroupedTotals& grouped) {
-  const size_t last = document.rfind(heap_end);
+  const size_t last = document.rfind(kHeapEnd);
   if (last == std::string_view::npos) return write(stream, document);
-  const std::string_view heaps = document.substr(0, last + heap_end.size());
+  const std::string_view heaps = document.substr(0, last + kHeapEnd.size());
   const auto& [blocks, spans, span_count] = grouped;
   const uint64_t free = blocks.active - blocks.live;
   write(stream, heaps);
@@ -65,7 +65,7 @@ void write_malloc_info(std::FILE* stream, std::string_view document, const Group
                "<system type=\"current\" size=\"%lu\"/>\n<system type=\"max\" size=\"%lu\"/>\n"
                "<aspace type=\"total\" size=\"%lu\"/>\n<aspace type=\"mprotect\" size=\"%lu\"/>\n"
                "</heap>\n",
-               count(heaps, heap_begin), free, blocks.active, blocks.active, blocks.mapped,
+               count(heaps, kHeapBegin), free, blocks.active, blocks.active, blocks.mapped,
                blocks.mapped);
   Adder totals(stream, document.substr(heaps.size()));
   totals.add("<total type=\"rest\"", "size=\"", free);

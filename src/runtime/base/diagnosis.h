@@ -9,7 +9,7 @@ namespace halo::runtime {
 HALO_HIDDEN extern constinit bool keeping_stats;
 
 #ifdef HALO_CHECK
-inline constexpr bool checking_build = true;
+inline constexpr bool kCheckingBuild = true;
 // The heap serves the block `p` to the program. Ignores nullptr. Returns `p`.
 void* track_alloc(void* p);
 // The program frees `p`, an address in the arena. If `p` is not a used block, the hook prints the
@@ -18,7 +18,7 @@ bool track_free(const void* p);
 // The program has overwritten the first word of the free block `p`.
 void report_overwritten(const void* p);
 #else
-inline constexpr bool checking_build = false;
+inline constexpr bool kCheckingBuild = false;
 inline void* track_alloc(void* p) { return p; }
 inline bool track_free(const void*) { return true; }
 inline void report_overwritten(const void*) {}

@@ -24,7 +24,7 @@ constinit std::atomic<const char*> obstacle{nullptr};
 constinit bool met_unlike = false;
 
 // The bias of each checked module whose code was compared, plus 1: its relaxed code differs.
-constinit uintptr_t compared[plan::max_modules]{};
+constinit uintptr_t compared[plan::kMaxModules]{};
 
 bool contains(const dl_phdr_info& module, uintptr_t address) {
   return std::any_of(
@@ -53,7 +53,7 @@ bool is_exempt(const dl_phdr_info& module) {
   if (defines(module, &begin_alignment)) return true;
   const std::string_view name = name_of(module);
   if (name == "libhalo-detector.so" || name == "libhalo-litterer.so") return true;
-  if (checking_build && (name.starts_with("libunwind") || name.starts_with("liblzma"))) return true;
+  if (kCheckingBuild && (name.starts_with("libunwind") || name.starts_with("liblzma"))) return true;
   return name != "libc.so.6" && defines(module, next.malloc);
 }
 
@@ -82,9 +82,9 @@ std::span<const plan::Relaxation> relaxations_of(size_t number) {
 bool is_code(const dl_phdr_info& module, uint64_t offset) {
   return std::any_of(
       module.dlpi_phdr, module.dlpi_phdr + module.dlpi_phnum, [&](const ElfW(Phdr) & part) {
-        constexpr uint64_t around = 4;
+        constexpr uint64_t kAround = 4;
         return part.p_type == PT_LOAD && part.p_flags == (PF_R | PF_X) &&
-               offset >= part.p_vaddr + around && offset + around < part.p_vaddr + part.p_filesz;
+               offset >= part.p_vaddr + kAround && offset + kAround < part.p_vaddr + part.p_filesz;
       });
 }
 
@@ -132,7 +132,7 @@ int relax_module(dl_phdr_info* module, size_t, void*) { return !check_alignment_
 
 void begin_alignment(bool generates_code) {
   if (active_plan.checked_modules.empty()) return;
-  if (generates_code) return align_all_to_16(program_generates_code);
+  if (generates_code) return align_all_to_16(kProgramGeneratesCode);
   // If any module is not covered, relaxing the others would copy code pages for nothing.
   if (dl_iterate_phdr(find_unknown, nullptr) != 0) return align_all_to_16(unknown_module());
   all_to_16 = false;
@@ -152,7 +152,7 @@ void forget_checked_modules_but(size_t count) {
   if (aligns_all_to_16()) return;
   struct Search {
     size_t left;
-    std::bitset<plan::max_modules> present;
+    std::bitset<plan::kMaxModules> present;
   } search{count, {}};
   const auto note = [](dl_phdr_info* module, size_t, void* data) {
     auto& of = *static_cast<Search*>(data);

@@ -21,7 +21,7 @@ inline bool aligns_all_to_16() { return all_to_16.load(std::memory_order_relaxed
 // first block is served. `generates_code`: code that the plan cannot have checked exists already.
 // Calls dl_iterate_phdr.
 void begin_alignment(bool generates_code);
-inline constexpr const char* program_generates_code = "the program generates code at run time";
+inline constexpr const char* kProgramGeneratesCode = "the program generates code at run time";
 
 // Checks and relaxes a module that is loaded later, before its code runs. If the plan does not list
 // it or its code cannot be written, returns false and aligns all later blocks to 16. One thread at

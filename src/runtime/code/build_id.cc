@@ -40,9 +40,9 @@ bool has_code(const plan::CheckedModule& checked, const dl_phdr_info& module) {
 
 Match match(const plan::Module& planned, const dl_phdr_info& module,
             std::span<const uint8_t> build_id) {
-  if (!has_build_id(planned, build_id)) return Match::no;
+  if (!has_build_id(planned, build_id)) return Match::kNo;
   const bool same = planned.layout == 0 || digest_of(module).layout() == planned.layout;
-  return same ? Match::yes : Match::build_id_only;
+  return same ? Match::kYes : Match::kBuildIdOnly;
 }
 
 }  // namespace halo::runtime

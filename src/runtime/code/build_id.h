@@ -26,9 +26,9 @@ bool has_code(const plan::CheckedModule& checked, const dl_phdr_info& module);
 
 // How a loaded module with that build-id compares to one of the plan, by its layout.
 enum class Match : uint8_t {
-  no,
-  build_id_only,  // other content: the build-id was set by hand, for example
-  yes,
+  kNo,
+  kBuildIdOnly,  // other content: the build-id was set by hand, for example
+  kYes,
 };
 Match match(const plan::Module& planned, const dl_phdr_info& module,
             std::span<const uint8_t> build_id);

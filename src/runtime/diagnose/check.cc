@@ -12,7 +12,7 @@
 namespace halo::runtime {
 namespace {
 
-constexpr int max_frames = 1024;
+constexpr int kMaxFrames = 1024;
 constinit std::atomic<uint64_t> walks{0};
 constinit std::atomic<uint64_t> differences{0};
 // libunwind may allocate; such allocations are not checked.
@@ -26,7 +26,7 @@ int unwind(const uintptr_t* slot, uintptr_t* into) {
   if (unw_getcontext(&context) != 0 || unw_init_local(&cursor, &context) != 0) return 0;
   int count = 0;
   bool outside = false;
-  while (count < max_frames && unw_step(&cursor) > 0) {
+  while (count < kMaxFrames && unw_step(&cursor) > 0) {
     unw_word_t ip, sp;
     if (unw_get_reg(&cursor, UNW_REG_IP, &ip) != 0 || unw_get_reg(&cursor, UNW_REG_SP, &sp) != 0)
       break;
@@ -59,9 +59,9 @@ uint16_t expected_group(const Table& table, const uintptr_t* frames, int count) 
     if (state == 0) break;
     const State& now = table.states[state];
     if (!now.undecided) return verdict_of(now.code, 0).group;
-    if (now.rule == plan::Rule::end) break;
+    if (now.rule == plan::Rule::kEnd) break;
   }
-  return plan::verdict_forward;
+  return plan::kVerdictForward;
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ uint16_t expected_group(const Table& table, const uintptr_t* frames, int count) 
 void check_walk(const Table& table, const uintptr_t* slot, Verdict verdict) {
   if (checking) return;
   checking = true;
-  uintptr_t frames[max_frames];
+  uintptr_t frames[kMaxFrames];
   const int count = unwind(slot, frames);
   walks.fetch_add(1, std::memory_order_relaxed);
   if (count == 0 || expected_group(table, frames, count) != verdict.group)

@@ -24,7 +24,7 @@ namespace {
 using Word = std::atomic<uint64_t>;
 
 Word* map_bits() {
-  void* p = mmap(nullptr, arena.max_bytes() / granule / 8, PROT_READ | PROT_WRITE,
+  void* p = mmap(nullptr, arena.max_bytes() / kGranule / 8, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? nullptr : static_cast<Word*>(p);
 }
@@ -36,12 +36,12 @@ Word* in_use() {
   if (found != nullptr) return found;
   Word* made = map_bits();
   if (made == nullptr || bits.compare_exchange_strong(found, made)) return made;
-  munmap(made, arena.max_bytes() / granule / 8);
+  munmap(made, arena.max_bytes() / kGranule / 8);
   return found;
 }
 
 uintptr_t granule_of(const void* p) {
-  return (reinterpret_cast<uintptr_t>(p) - arena.base()) / granule;
+  return (reinterpret_cast<uintptr_t>(p) - arena.base()) / kGranule;
 }
 
 bool is_marked(const Word* bits, const void* p) {
@@ -78,7 +78,7 @@ const char* block_around(const Page& page, const void* p) {
 struct Owner {
   char text[32] = "pages that groups share";
   explicit Owner(const Page& page) {
-    if (page.thread.load(std::memory_order_relaxed) == stepping_owner) return;
+    if (page.thread.load(std::memory_order_relaxed) == kSteppingOwner) return;
     const uint32_t group = page.heap == nullptr ? 0 : page.heap->group();
     if (!is_shared_heap(group)) snprintf(text, sizeof text, "group %u", group);
   }
@@ -115,7 +115,7 @@ bool track_free(const void* p) {
   Word* bits = in_use();
   if (bits == nullptr) return true;
   const uint64_t bit = uint64_t{1} << (granule_of(p) % 64);
-  const bool aligned = reinterpret_cast<uintptr_t>(p) % granule == 0;
+  const bool aligned = reinterpret_cast<uintptr_t>(p) % kGranule == 0;
   if (aligned && (bits[granule_of(p) / 64].fetch_and(~bit) & bit) != 0) return true;
   report_free(bits, p);
   return false;

@@ -66,7 +66,7 @@ Totals totals_of(uint32_t group) {
 // The sum over all shared heaps; their peaks need not coincide.
 Totals totals_of_shared(uint32_t groups) {
   Totals sum;
-  for (uint32_t i = 0; i < shared_heaps; ++i) {
+  for (uint32_t i = 0; i < kSharedHeaps; ++i) {
     const Totals t = totals_of(groups + i);
     sum.refusals += t.refusals;
     sum.live += t.live;
@@ -151,15 +151,15 @@ int open_output(const char* path) {
   char name[4096];
   insert_process_id(path, name);
   // A FIFO without a reader must not block the process.
-  constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  return open(name, flags, 0666);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  return open(name, kFlags, 0666);
 }
 
 void write_walks_json(Output& out) {
   if (!counting_all) return;
   out.print("\"walk_misses\": %lu, \"walks_by_steps\": [",
             walk_counts.misses.load(std::memory_order_relaxed));
-  for (uint32_t i = 0; i < max_steps_counted; ++i)
+  for (uint32_t i = 0; i < kMaxStepsCounted; ++i)
     out.print("%s%lu", i == 0 ? "" : ", ", walk_counts.by_steps[i].load(std::memory_order_relaxed));
   out.print("], ");
 }
@@ -225,7 +225,7 @@ void write_json(Output& out, const Activity& activity, uint32_t groups, double s
 // The histogram of return addresses that walks read beyond the caller's.
 void write_walks_text(Output& out) {
   bool any = false;
-  for (uint32_t i = 0; i < max_steps_counted; ++i) {
+  for (uint32_t i = 0; i < kMaxStepsCounted; ++i) {
     const uint64_t n = walk_counts.by_steps[i].load(std::memory_order_relaxed);
     if (n == 0) continue;
     out.print(any ? " %u: %lu" : "halo: walks by return addresses read: %u: %lu", i + 1, n);

@@ -11,9 +11,9 @@
 // comments name the contents of registers.
 namespace halo::runtime {
 
-static_assert(caller_slots == 1u << 16 && sizeof caller_words[0] == 8);
+static_assert(kCallerSlots == 1u << 16 && sizeof caller_words[0] == 8);
 static_assert(offsetof(Fallback, malloc) == 0 && offsetof(NextFunctions, free) == 24);
-static_assert(std::is_standard_layout_v<Arena> && page_shift == 16);
+static_assert(std::is_standard_layout_v<Arena> && kPageShift == 16);
 
 #define HALO_FORWARD(name, body) HALO_ASSEMBLY(name, ".p2align 6\n", body)
 

@@ -10,7 +10,7 @@
 #include "runtime/pages/arena.h"
 #include "runtime/serve/grouped.h"
 
-using halo::plan::max_object_limit;
+using halo::plan::kMaxObjectLimit;
 using halo::runtime::arena;
 using halo::runtime::bump_block;
 using halo::runtime::CallerCode;
@@ -18,7 +18,7 @@ using halo::runtime::fallback;
 using halo::runtime::free_fast;
 using halo::runtime::free_grouped;
 using halo::runtime::is_fast_size;
-using halo::runtime::max_direct;
+using halo::runtime::kMaxDirect;
 using halo::runtime::next;
 using halo::runtime::planned;
 using halo::runtime::release;
@@ -39,14 +39,14 @@ __attribute__((noinline)) static void* cut_for_malloc(size_t size, CallerCode co
 }
 
 __attribute__((noinline)) static void* serve_larger(size_t size, uint64_t word) {
-  if (!is_fast_size<max_object_limit>(size)) return halo_enter_malloc(size);
-  return serve_decided<max_object_limit>(size, word, halo_enter_malloc, cut_for_malloc);
+  if (!is_fast_size<kMaxObjectLimit>(size)) return halo_enter_malloc(size);
+  return serve_decided<kMaxObjectLimit>(size, word, halo_enter_malloc, cut_for_malloc);
 }
 
 __attribute__((used)) void* halo_serve_malloc(size_t size, uint64_t word) {
-  if (!is_fast_size<max_direct>(size)) [[unlikely]]
+  if (!is_fast_size<kMaxDirect>(size)) [[unlikely]]
     return serve_larger(size, word);
-  return serve_decided<max_direct>(size, word, halo_enter_malloc, cut_for_malloc);
+  return serve_decided<kMaxDirect>(size, word, halo_enter_malloc, cut_for_malloc);
 }
 
 __attribute__((used)) void halo_release(void* p, uintptr_t page) {

@@ -10,14 +10,14 @@
 #include "runtime/base/next.h"
 #include "runtime/serve/grouped.h"
 
-using halo::plan::max_object_limit;
+using halo::plan::kMaxObjectLimit;
 using halo::runtime::bump_block;
 using halo::runtime::caller_hash;
 using halo::runtime::caller_word_at;
 using halo::runtime::CallerCode;
 using halo::runtime::fallback;
 using halo::runtime::is_fast_size;
-using halo::runtime::max_direct;
+using halo::runtime::kMaxDirect;
 using halo::runtime::new_of_others;
 using halo::runtime::next;
 using halo::runtime::own_slot;
@@ -68,21 +68,21 @@ __attribute__((noinline)) static void* cut_for_new(size_t size, CallerCode code)
 }
 
 __attribute__((noinline)) static void* serve_larger_new(size_t size, uint64_t word) {
-  if (!is_fast_size<max_object_limit>(size)) return halo_enter_new(size);
-  return serve_decided<max_object_limit>(size, word, halo_enter_new, cut_for_new);
+  if (!is_fast_size<kMaxObjectLimit>(size)) return halo_enter_new(size);
+  return serve_decided<kMaxObjectLimit>(size, word, halo_enter_new, cut_for_new);
 }
 
 extern "C" __attribute__((used, noinline)) void* halo_serve_new(size_t size, uint64_t word) {
-  if (!is_fast_size<max_direct>(size)) [[unlikely]]
+  if (!is_fast_size<kMaxDirect>(size)) [[unlikely]]
     return serve_larger_new(size, word);
-  return serve_decided<max_direct>(size, word, halo_enter_new, cut_for_new);
+  return serve_decided<kMaxDirect>(size, word, halo_enter_new, cut_for_new);
 }
 
 namespace {
 
 using Tag = const std::nothrow_t*;
-constexpr const char* nothrow_name = "_ZnwmRKSt9nothrow_t";
-constexpr const char* aligned_nothrow_name = "_ZnwmSt11align_val_tRKSt9nothrow_t";
+constexpr const char* kNothrowName = "_ZnwmRKSt9nothrow_t";
+constexpr const char* kAlignedNothrowName = "_ZnwmSt11align_val_tRKSt9nothrow_t";
 
 using NothrowNew = void* (*)(size_t, Tag);
 using AlignedNothrowNew = void* (*)(size_t, std::align_val_t, Tag);
@@ -113,14 +113,14 @@ void* operator new(size_t size) {
 
 void* operator new(size_t size, const std::nothrow_t& tag) noexcept {
   if (!new_is_ours()) {
-    const NothrowNew function = linked_operator(nothrow_new, nothrow_name);
-    return function != nullptr ? function(size, &tag) : refused_new(nothrow_name, size, &tag);
+    const NothrowNew function = linked_operator(nothrow_new, kNothrowName);
+    return function != nullptr ? function(size, &tag) : refused_new(kNothrowName, size, &tag);
   }
   if (planned(__builtin_return_address(0))) [[unlikely]]
     return halo_enter_new_nothrow(size, &tag);
   if (void* p = forward_new(size == 0 ? 1 : size)) [[likely]]
     return p;
-  return refused_new(nothrow_name, size, &tag);
+  return refused_new(kNothrowName, size, &tag);
 }
 
 void* operator new(size_t size, std::align_val_t alignment) {
@@ -132,11 +132,11 @@ void* operator new(size_t size, std::align_val_t alignment, const std::nothrow_t
   if (aligned_new_is_ours()) {
     if (void* p = allocate_aligned(size, alignment)) return p;
   } else if (const AlignedNothrowNew function =
-                 linked_operator(aligned_nothrow_new, aligned_nothrow_name);
+                 linked_operator(aligned_nothrow_new, kAlignedNothrowName);
              function != nullptr) {
     return function(size, alignment, &tag);
   }
-  return refused_new(aligned_nothrow_name, size, alignment, &tag);
+  return refused_new(kAlignedNothrowName, size, alignment, &tag);
 }
 
 void operator delete(void* p) noexcept { release_or(p, next.free_of_new); }

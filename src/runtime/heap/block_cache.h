@@ -26,7 +26,7 @@ namespace halo::runtime {
 class BlockCache {
  public:
   // Blocks that any cache may hold.
-  static constexpr size_t max_cached = 1024;
+  static constexpr size_t kMaxCached = 1024;
 
   constexpr BlockCache() = default;
 
@@ -108,7 +108,7 @@ class BlockCache {
     char* p = run_next_;
     if (p == run_end_) return nullptr;
     set_run_next(p + run_step_);
-    __builtin_prefetch(p + prefetched, 1);
+    __builtin_prefetch(p + kPrefetched, 1);
     arena.mark_used(p);
     return p;
   }
@@ -129,10 +129,10 @@ class BlockCache {
   uint64_t bytes() const {
     const ptrdiff_t run = run_end() - run_next();
     const uint32_t step = run_step();
-    const bool torn = run < 0 || run > static_cast<ptrdiff_t>(2 * page_size);
+    const bool torn = run < 0 || run > static_cast<ptrdiff_t>(2 * kPageSize);
     const uint64_t ready = torn || step == 0 ? 0 : static_cast<uint64_t>(run) / step;
     const size_t cached = size();  // torn while the addresses move
-    return ((cached <= max_cached ? cached : 0) + ready) * block_;
+    return ((cached <= kMaxCached ? cached : 0) + ready) * block_;
   }
 
   BlockCache* next() const { return next_; }
@@ -171,9 +171,9 @@ extern BlockCache no_cache;
 [[gnu::always_inline]] inline BlockCache* cache_for_freed(const Page& page, const void* p) {
   if (page.cache != nullptr) return page.cache;
   const uint64_t behind = arena.granules_behind(p);
-  if (behind < max_direct / granule) [[likely]]
+  if (behind < kMaxDirect / kGranule) [[likely]]
     return page.caches[behind];
-  return behind < page_size / granule ? page.caches[class_numbers.of[behind + 1]] : nullptr;
+  return behind < kPageSize / kGranule ? page.caches[kClassNumbers.of[behind + 1]] : nullptr;
 }
 
 }  // namespace halo::runtime

@@ -20,10 +20,10 @@ class BoundedLock {
   // Waits for a while, and returns false if the lock is held all that time. No thread waits any
   // more after that, until the lock is released.
   bool acquire() {
-    for (int i = 0; i < attempts; ++i) {
+    for (int i = 0; i < kAttempts; ++i) {
       if (try_acquire()) return true;
       if (in_vain_.load(std::memory_order_relaxed)) return false;
-      if (i < spins)
+      if (i < kSpins)
         __builtin_ia32_pause();
       else
         sleep_shortly();  // by yielding, it would give up while the holder waits for a processor
@@ -38,8 +38,8 @@ class BoundedLock {
   }
 
  private:
-  static constexpr int spins = 100;
-  static constexpr int attempts = spins + 200;
+  static constexpr int kSpins = 100;
+  static constexpr int kAttempts = kSpins + 200;
 
   std::atomic<bool> held_{false};
   std::atomic<bool> in_vain_{false};  // a thread gave up waiting since the last release

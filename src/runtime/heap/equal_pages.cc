@@ -9,22 +9,22 @@ namespace halo::runtime {
 namespace {
 
 // Pages with free blocks that one refill scans at most.
-constexpr int max_pages = 8;
+constexpr int kMaxPages = 8;
 // Bytes of freed blocks that one refill takes at most: the program may not need them.
-constexpr size_t max_taken = 16 * 1024;
+constexpr size_t kMaxTaken = 16 * 1024;
 // Bytes of never used blocks in one run at most.
-constexpr uint32_t max_run = 4 * 1024;
+constexpr uint32_t kMaxRun = 4 * 1024;
 
-bool has_room(const Page& page) { return page.bump_offset * granule + page.block <= page_size; }
+bool has_room(const Page& page) { return page.bump_offset * kGranule + page.block <= kPageSize; }
 
 }  // namespace
 
 // Refills an empty cache with freed blocks, at most to a half, or opens a run. Returns false if no
 // memory is available.
 bool GroupHeap::refill(BlockCache& cache) {
-  const size_t wanted = std::min(cache.capacity() / 2, 1 + max_taken / cache.block());
+  const size_t wanted = std::min(cache.capacity() / 2, 1 + kMaxTaken / cache.block());
   size_t taken = 0;
-  for (int i = 0; i < max_pages && taken < wanted; ++i) {
+  for (int i = 0; i < kMaxPages && taken < wanted; ++i) {
     Page* page = cache.pages().front();
     if (page == nullptr) break;
     taken += take_freed(*page, cache, wanted - taken);
@@ -55,9 +55,9 @@ size_t GroupHeap::take_freed(Page& page, BlockCache& cache, size_t maximum) {
 // but their bits are clear: no thread has received them, so a free of one is invalid.
 void GroupHeap::open_run(Page& page, BlockCache& cache) {
   const uint32_t first = layout_.first(arena.link_of(page), page.block);
-  const uint32_t begin = page.bump_offset * granule;
-  const auto room = static_cast<uint32_t>(page_size) - begin - page.block;
-  const auto [count, step, behind] = layout_.row(first, begin, std::min(room, max_run), page.block);
+  const uint32_t begin = page.bump_offset * kGranule;
+  const auto room = static_cast<uint32_t>(kPageSize) - begin - page.block;
+  const auto [count, step, behind] = layout_.row(first, begin, std::min(room, kMaxRun), page.block);
   char* const run = arena.memory_of(page) + begin;
   cache.set_run(run, run + count * step, step);
   set_bump_offset(page, behind);

@@ -10,7 +10,7 @@
 namespace halo::runtime {
 
 // The owner of the stepping heap's pages: no thread. It is never dereferenced.
-inline ThreadHeap* const stepping_owner = reinterpret_cast<ThreadHeap*>(1);
+inline ThreadHeap* const kSteppingOwner = reinterpret_cast<ThreadHeap*>(1);
 
 // Whether the owner of a page is a thread's heap.
 inline bool is_thread(const ThreadHeap* owner) { return reinterpret_cast<uintptr_t>(owner) > 1; }
@@ -30,8 +30,8 @@ class FreeLists {
   // 64 is permitted. The smallest blocks come first, and of one size the newest.
   template <typename Permits>
   char* take(uint32_t bytes, Permits permits) {
-    int left = max_scanned;
-    for (size_t size = used_from(bytes / granule); size < sizes; size = used_from(size + 1)) {
+    int left = kMaxScanned;
+    for (size_t size = used_from(bytes / kGranule); size < kSizes; size = used_from(size + 1)) {
       Entry** link = &newest_[size];
       while (Entry* entry = *link) {
         char* const block = entry->block;
@@ -57,8 +57,8 @@ class FreeLists {
     Entry* next;
   };
 
-  static constexpr int max_scanned = 64;
-  static constexpr size_t sizes = plan::max_object_limit / granule + 1;
+  static constexpr int kMaxScanned = 64;
+  static constexpr size_t kSizes = plan::kMaxObjectLimit / kGranule + 1;
 
   // Whether `block` is free and has `size` granules.
   static bool is_free(const char* block, size_t size);
@@ -68,8 +68,8 @@ class FreeLists {
   size_t sweep();
   void grow();
 
-  Entry* newest_[sizes]{};           // by granules
-  uint64_t used_[sizes / 64 + 1]{};  // a bit for each list that may have entries
+  Entry* newest_[kSizes]{};           // by granules
+  uint64_t used_[kSizes / 64 + 1]{};  // a bit for each list that may have entries
   Entry* spare_ = nullptr;
   size_t entries_ = 0;  // in lists or spare
 };

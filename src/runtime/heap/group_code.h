@@ -12,23 +12,23 @@ namespace halo::runtime {
 // frames must be read, the child of the trie's root; or that the caller is forwarded.
 using CallerCode = uint16_t;
 
-inline constexpr CallerCode code_undecided = 0x8000;
-inline constexpr CallerCode code_group = 0x7FF8;
-inline constexpr CallerCode code_align16 = 1;
-inline constexpr CallerCode code_forward = 0xFFFF;
-inline constexpr CallerCode code_unknown = 0xFFFE;  // not looked up yet
-inline constexpr uint32_t max_root_children = 0x7FFE;
-static_assert(plan::max_groups - 1 <= code_group / 8);
+inline constexpr CallerCode kCodeUndecided = 0x8000;
+inline constexpr CallerCode kCodeGroup = 0x7FF8;
+inline constexpr CallerCode kCodeAlign16 = 1;
+inline constexpr CallerCode kCodeForward = 0xFFFF;
+inline constexpr CallerCode kCodeUnknown = 0xFFFE;  // not looked up yet
+inline constexpr uint32_t kMaxRootChildren = 0x7FFE;
+static_assert(plan::kMaxGroups - 1 <= kCodeGroup / 8);
 
 constexpr CallerCode decided_code(uint16_t group, bool align16) {
-  return static_cast<CallerCode>(group * 8 | (align16 ? code_align16 : 0));
+  return static_cast<CallerCode>(group * 8 | (align16 ? kCodeAlign16 : 0));
 }
-constexpr bool is_decided(CallerCode code) { return (code & code_undecided) == 0; }
-constexpr uint16_t group_of(CallerCode code) { return (code & code_group) / 8; }
+constexpr bool is_decided(CallerCode code) { return (code & kCodeUndecided) == 0; }
+constexpr uint16_t group_of(CallerCode code) { return (code & kCodeGroup) / 8; }
 // The bit that rounds a number of granules, less one, up to a pair if the code requires 16 bytes of
 // alignment.
-constexpr size_t align_bit(CallerCode code) { return code & code_align16; }
-static_assert(code_align16 == 1);
-constexpr uint16_t root_child_of(CallerCode code) { return code & (code_undecided - 1); }
+constexpr size_t align_bit(CallerCode code) { return code & kCodeAlign16; }
+static_assert(kCodeAlign16 == 1);
+constexpr uint16_t root_child_of(CallerCode code) { return code & (kCodeUndecided - 1); }
 
 }  // namespace halo::runtime

@@ -12,32 +12,32 @@ namespace {
 
 // Initial and maximum capacity of a cache. It grows as blocks are flushed to pages and needed
 // again.
-constexpr size_t first_capacity = 32;
-constexpr size_t max_cached_bytes = 64 * 1024;
-constexpr size_t min_capacity = 8;  // minimum capacity for large blocks
+constexpr size_t kFirstCapacity = 32;
+constexpr size_t kMaxCachedBytes = 64 * 1024;
+constexpr size_t kMinCapacity = 8;  // minimum capacity for large blocks
 
 // After freeing this many blocks or bytes in a row, a program gets few of them cached: each cached
 // block may keep a page from being released.
-constexpr size_t many_blocks = 4096;
-constexpr size_t many_bytes = 1024 * 1024;
-constexpr size_t reduced_capacity = 24;
+constexpr size_t kManyBlocks = 4096;
+constexpr size_t kManyBytes = 1024 * 1024;
+constexpr size_t kReducedCapacity = 24;
 
 // From this resident size on, a group that wants huge pages gets them: an unused part of one is
 // then at most a twelfth of the group's memory.
-constexpr uint64_t huge_from = 12 * slab_size;
+constexpr uint64_t kHugeFrom = 12 * kSlabSize;
 
 // The newest block that still has its mark; nullptr if none has.
 void* take_cached(BlockCache& cache) {
   while (!cache.is_empty()) {
     void* p = cache.pop();
     if (static_cast<const Block*>(p)->is_marked_freed()) return p;
-    if (checking_build) report_overwritten(p);
+    if (kCheckingBuild) report_overwritten(p);
   }
   return nullptr;
 }
 
 constexpr size_t max_capacity_for(uint32_t block) {
-  return std::clamp(max_cached_bytes / block, min_capacity, BlockCache::max_cached);
+  return std::clamp(kMaxCachedBytes / block, kMinCapacity, BlockCache::kMaxCached);
 }
 
 }  // namespace
@@ -48,8 +48,8 @@ void GroupHeap::initialise(ThreadHeap* thread, uint32_t group, const plan::Group
   group_ = group;
   caches_ = caches;
   reuse_ = settings.reuse;
-  mixed_ = (settings.flags & plan::group_by_size) == 0;
-  huge_pages_ = (settings.flags & plan::group_huge_pages) != 0;
+  mixed_ = (settings.flags & plan::kGroupBySize) == 0;
+  huge_pages_ = (settings.flags & plan::kGroupHugePages) != 0;
   layout_ = PageLayout(settings);
 }
 
@@ -59,7 +59,7 @@ BlockCache* GroupHeap::cache_for(uint32_t block) {
   if (cache != &no_cache) return cache;
   auto* made = static_cast<BlockCache*>(thread_->metadata(sizeof(BlockCache)));
   if (made == nullptr) return nullptr;
-  const bool reuses_mixed = mixed_ && reuse_ == plan::Reuse::newest_first;
+  const bool reuses_mixed = mixed_ && reuse_ == plan::Reuse::kNewestFirst;
   made->initialise(size_class(block), first_cache_, reuses_mixed ? &range_ : nullptr);
   __atomic_store_n(&first_cache_, made, __ATOMIC_RELEASE);
   return cache = made;
@@ -69,7 +69,7 @@ BlockCache* GroupHeap::cache_for(uint32_t block) {
 bool GroupHeap::enlarge(BlockCache& cache) {
   const size_t now = cache.capacity(), maximum = max_capacity_for(cache.block());
   if (now >= maximum) return false;
-  const size_t more = std::min(now == 0 ? first_capacity : 2 * now, maximum);
+  const size_t more = std::min(now == 0 ? kFirstCapacity : 2 * now, maximum);
   if (more <= cache.room()) {
     cache.limit_to(more);
     return true;
@@ -120,7 +120,7 @@ size_t GroupHeap::size_of(const Page& page, const void* p) {
 void GroupHeap::deallocate(Page& page, void* p) {
   if (!may_be_in_use(p)) return;
   const auto bytes = static_cast<uint32_t>(size_of(page, p));
-  BlockCache* cache = reuse_ == plan::Reuse::newest_first ? cache_for(bytes) : nullptr;
+  BlockCache* cache = reuse_ == plan::Reuse::kNewestFirst ? cache_for(bytes) : nullptr;
   if (cache == nullptr || cache->block() != bytes) return deallocate_to_page(page, p);
   if (cache->is_full()) {
     if (cache->capacity() == 0 && !enlarge(*cache)) return deallocate_to_page(page, p);
@@ -149,7 +149,7 @@ void GroupHeap::release_or_queue(Page& page) {
   returned_bytes_ += bytes;
   --page.used;
   if (page.block == 0) {
-    const bool reuse = reuse_ == plan::Reuse::newest_first;
+    const bool reuse = reuse_ == plan::Reuse::kNewestFirst;
     return range_.count_free(*this, page, bytes, reuse);
   }
   if (page.used == 0 || !page.queued) release_or_queue(page);
@@ -170,10 +170,10 @@ void GroupHeap::flush_oldest(BlockCache& cache, size_t count) {
   }
   cache.drop_oldest(count);
   cache.count_flush(count);
-  const bool many = cache.flushed() >= many_blocks || cache.flushed() * cache.block() >= many_bytes;
-  if (!many || cache.capacity() <= reduced_capacity) return;
-  if (cache.size() > min_capacity) flush_oldest(cache, cache.size() - min_capacity);
-  cache.limit_to(reduced_capacity);
+  const bool many = cache.flushed() >= kManyBlocks || cache.flushed() * cache.block() >= kManyBytes;
+  if (!many || cache.capacity() <= kReducedCapacity) return;
+  if (cache.size() > kMinCapacity) flush_oldest(cache, cache.size() - kMinCapacity);
+  cache.limit_to(kReducedCapacity);
 }
 
 void GroupHeap::flush() {
@@ -187,8 +187,8 @@ void GroupHeap::flush() {
 // Returns a page without blocks; nullptr if no memory is available.
 Page* GroupHeap::add_page() {
   observe_growth(group_);
-  const bool huge = huge_pages_ && resident_bytes() >= huge_from;
-  Page* page = arena.acquire(huge ? PageKind::huge : PageKind::normal);
+  const bool huge = huge_pages_ && resident_bytes() >= kHugeFrom;
+  Page* page = arena.acquire(huge ? PageKind::kHuge : PageKind::kNormal);
   if (page == nullptr) return nullptr;
   arena.bits_of(*page)->free = 0;  // a first access that reads would fault twice
   page->heap = this;
@@ -213,8 +213,8 @@ void GroupHeap::drop_page(Page& page) {
 
 // Counts the system pages below the bump offset as touched.
 void GroupHeap::account_touched(Page& page) {
-  const size_t bytes = std::min(page.bump_offset * granule, page_size);
-  const size_t touched = (bytes + system_page - 1) / system_page;
+  const size_t bytes = std::min(page.bump_offset * kGranule, kPageSize);
+  const size_t touched = (bytes + kSystemPage - 1) / kSystemPage;
   if (touched <= page.touched) return;
   resident_ += touched - page.touched;
   page.touched = static_cast<uint8_t>(touched);

@@ -64,7 +64,7 @@ class GroupHeap {
   uint64_t live_bytes() const;
   // Bytes of system pages that its blocks touched since the pages were last purged.
   uint64_t resident_bytes() const {
-    return __atomic_load_n(&resident_, __ATOMIC_RELAXED) * system_page;
+    return __atomic_load_n(&resident_, __ATOMIC_RELAXED) * kSystemPage;
   }
   uint64_t pages() const { return __atomic_load_n(&pages_, __ATOMIC_RELAXED); }
 

@@ -11,21 +11,21 @@ namespace halo::runtime {
 namespace {
 
 // Larger blocks are served from single-size pages.
-constexpr uint32_t max_bump_bytes = page_size / 8;
+constexpr uint32_t kMaxBumpBytes = kPageSize / 8;
 
 // Queued pages that one request scans at most.
-constexpr int max_pages = 4;
+constexpr int kMaxPages = 4;
 
 // The amount of a page that must become free before the page is queued for reuse.
-constexpr uint16_t min_reuse = page_size / granule / 8;
+constexpr uint16_t kMinReuse = kPageSize / kGranule / 8;
 
 // Maximum of free bytes between used blocks: a constant and a share of the used bytes. Beyond it, a
 // group goes on with single-size pages.
-constexpr uint64_t max_free = 64 * 1024;
-constexpr uint64_t free_share = 12;
+constexpr uint64_t kMaxFree = 64 * 1024;
+constexpr uint64_t kFreeShare = 12;
 
-char* end_of(const Page& page) { return arena.memory_of(page) + page_size; }
-char* bump_end(const Page& page) { return arena.memory_of(page) + page.bump_offset * granule; }
+char* end_of(const Page& page) { return arena.memory_of(page) + kPageSize; }
+char* bump_end(const Page& page) { return arena.memory_of(page) + page.bump_offset * kGranule; }
 
 }  // namespace
 
@@ -35,8 +35,8 @@ void MixedRange::add_free(Page& page, char* p, size_t bytes) {
 }
 
 void MixedRange::count_free(Page& page, size_t bytes) {
-  page.free = static_cast<uint16_t>(page.free + bytes / granule);
-  free_granules_ += bytes / granule;
+  page.free = static_cast<uint16_t>(page.free + bytes / kGranule);
+  free_granules_ += bytes / kGranule;
 }
 
 // Removes the adjacent free blocks from `begin` to `end`.
@@ -44,7 +44,7 @@ void MixedRange::remove_free(Page& page, char* begin, char* end) {
   PageBits bits(page);
   const Starts starts(page);
   for (char* p = begin; p < end; p = starts.next_after(p)) bits.remove_free(p);
-  const auto granules = static_cast<size_t>(end - begin) / granule;
+  const auto granules = static_cast<size_t>(end - begin) / kGranule;
   page.free = static_cast<uint16_t>(page.free - granules);
   free_granules_ -= granules;
 }
@@ -52,11 +52,11 @@ void MixedRange::remove_free(Page& page, char* begin, char* end) {
 char* MixedRange::bump(GroupHeap& heap, uint32_t bytes) {
   char* at = next_;
   const bool skip = bytes % 16 == 0 && reinterpret_cast<uintptr_t>(at) % 16 != 0;
-  if (end_ - at < static_cast<ptrdiff_t>(bytes + (skip ? granule : 0))) return nullptr;
+  if (end_ - at < static_cast<ptrdiff_t>(bytes + (skip ? kGranule : 0))) return nullptr;
   Starts starts(*page_);
   if (skip) {
-    add_free(*page_, at, granule);
-    at += granule;
+    add_free(*page_, at, kGranule);
+    at += kGranule;
     starts.mark(at);
   }
   next_ = at + bytes;
@@ -74,14 +74,14 @@ void MixedRange::account(GroupHeap& heap) {
   fast_end_ = end_;
   if (is_rest_) {
     const auto used = static_cast<size_t>(next_ - arena.memory_of(*page_));
-    const size_t ahead = std::min((used / system_page + 1) * system_page, page_size);
+    const size_t ahead = std::min((used / kSystemPage + 1) * kSystemPage, kPageSize);
     set_bump_offset(*page_, ahead);
     heap.account_touched(*page_);
     fast_end_ = arena.memory_of(*page_) + ahead;
   }
   if (fast_end_ == end_of(*page_))
-    fast_end_ -= granule;  // a start at the page's end cannot be
-                           // marked
+    fast_end_ -= kGranule;  // a start at the page's end cannot be
+                            // marked
 }
 
 bool MixedRange::enter_rest(uint32_t bytes) {
@@ -136,7 +136,7 @@ char* MixedRange::leave_run() {
 void MixedRange::leave_page(GroupHeap& heap) {
   Page& page = *page_;
   page_ = nullptr;
-  page.reuse_from = static_cast<uint16_t>(page.free + min_reuse);
+  page.reuse_from = static_cast<uint16_t>(page.free + kMinReuse);
   if (page.used == 0) drop(heap, page);
 }
 
@@ -160,19 +160,19 @@ bool MixedRange::enter_new_page(GroupHeap& heap, uint32_t bytes) {
   page->block = 0;
   page->cache = nullptr;
   page->caches = heap.caches_;
-  set_bump_offset(*page, first_offset(arena.link_of(*page), granule));
+  set_bump_offset(*page, first_offset(arena.link_of(*page), kGranule));
   page->thread.store(heap.thread_, std::memory_order_release);
   page_ = page;
   return enter_rest(bytes);
 }
 
 bool MixedRange::move_on(GroupHeap& heap, uint32_t bytes, bool may_add) {
-  bytes += granule;  // for alignment
+  bytes += kGranule;  // for alignment
   if (page_ != nullptr) {
     if (enter_run(leave_run(), bytes)) return true;
     leave_page(heap);
   }
-  for (int i = 0; i < max_pages; ++i) {
+  for (int i = 0; i < kMaxPages; ++i) {
     page_ = pages_.front();
     if (page_ == nullptr) break;
     pages_.remove(*page_);
@@ -194,11 +194,11 @@ void MixedRange::count_free(GroupHeap& heap, Page& page, uint32_t bytes, bool re
 
 // If too many free bytes lie unused between used blocks, no more mixed-size pages are added.
 bool GroupHeap::may_add_mixed_page() const {
-  return reuse_ != plan::Reuse::newest_first ||
-         range_.free_bytes() <= max_free + used_bytes() / free_share;
+  return reuse_ != plan::Reuse::kNewestFirst ||
+         range_.free_bytes() <= kMaxFree + used_bytes() / kFreeShare;
 }
 
-bool GroupHeap::uses_bump(uint32_t bytes) const { return mixed_ && bytes <= max_bump_bytes; }
+bool GroupHeap::uses_bump(uint32_t bytes) const { return mixed_ && bytes <= kMaxBumpBytes; }
 
 // Blocks whose size is a multiple of 16 are aligned to 16. Other blocks are cut off in pairs if the
 // bump pointer is aligned, so that they leave no gaps; the second one goes to the cache.
@@ -212,7 +212,7 @@ void* GroupHeap::bump_mixed(BlockCache& cache) {
     p = range_.bump(*this, bytes);
   }
   const bool pairs = bytes % 16 != 0 && reinterpret_cast<uintptr_t>(p) % 16 == 0;
-  if (pairs && reuse_ == plan::Reuse::newest_first) {
+  if (pairs && reuse_ == plan::Reuse::kNewestFirst) {
     if (cache.is_full() && (cache.capacity() != 0 || !enlarge(cache))) return p;
     if (char* second = range_.bump(*this, bytes)) {
       reinterpret_cast<Block*>(second)->mark_freed();

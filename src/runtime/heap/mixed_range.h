@@ -13,7 +13,7 @@ class GroupHeap;
 
 // The distance ahead of the bump pointer to prefetch: the program will write there, and no load has
 // brought that memory into the processor's caches.
-inline constexpr ptrdiff_t prefetched = 128;
+inline constexpr ptrdiff_t kPrefetched = 128;
 
 // The range is either the uncut rest of a page or a run of free blocks in it. Blocks of different
 // sizes are cut off one behind the other. A block, used or free, ends where the next one starts;
@@ -41,7 +41,7 @@ class MixedRange {
     }
     arena.mark_start(behind);
     next_ = behind;
-    __builtin_prefetch(behind + prefetched, 1);
+    __builtin_prefetch(behind + kPrefetched, 1);
     page_->used += pair ? 2 : 1;
     cut_bytes_ += cut;
     return at;
@@ -61,7 +61,7 @@ class MixedRange {
   // Bytes of all blocks ever cut.
   uint64_t cut_bytes() const { return __atomic_load_n(&cut_bytes_, __ATOMIC_RELAXED); }
   // Bytes of free blocks between used ones.
-  uint64_t free_bytes() const { return free_granules_ * granule; }
+  uint64_t free_bytes() const { return free_granules_ * kGranule; }
 
  private:
   bool enter_run(char* from, uint32_t bytes);

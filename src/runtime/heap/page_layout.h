@@ -20,7 +20,7 @@ struct StartMask {
 
   // The mask of a group that has one.
   static constexpr StartMask of(const plan::Group& settings) {
-    return {settings.starts, (settings.flags & plan::group_way) >> plan::group_way_bit};
+    return {settings.starts, (settings.flags & plan::kGroupWay) >> plan::kGroupWayBit};
   }
 
   constexpr uint32_t slot_bytes() const { return 1u << (way_shift - 6); }
@@ -52,8 +52,8 @@ struct StartMask {
     const bool whole_way = block >> way_shift != 0 && std::popcount(slots) > 1;
     const uint32_t step = block + (whole_way ? slot_bytes() : 0);
     const uint32_t entered = from(offset + step);
-    if (entered == offset + step || (!whole_way && block % (2 * line) != 0)) return entered;
-    const uint32_t unit = whole_way ? slot_bytes() : line;
+    if (entered == offset + step || (!whole_way && block % (2 * kLine) != 0)) return entered;
+    const uint32_t unit = whole_way ? slot_bytes() : kLine;
     const uint32_t distances = std::max(1u, step % (1u << way_shift) / unit);
     const uint32_t rotated = entered + (entered >> way_shift) % distances * unit;
     return permits(rotated) ? rotated : entered;
@@ -66,23 +66,23 @@ class PageLayout {
   constexpr PageLayout() = default;
 
   explicit constexpr PageLayout(const plan::Group& settings) {
-    if ((settings.flags & plan::group_packed) != 0) kind_ = Kind::packed;
-    line_start_ = (settings.flags & plan::group_line_start) != 0;
-    if ((settings.flags & plan::group_masked) == 0) return;
+    if ((settings.flags & plan::kGroupPacked) != 0) kind_ = Kind::kPacked;
+    line_start_ = (settings.flags & plan::kGroupLineStart) != 0;
+    if ((settings.flags & plan::kGroupMasked) == 0) return;
     mask_ = StartMask::of(settings);
-    kind_ = settings.starts == UINT64_MAX ? Kind::spread : Kind::masked;
-    sets_ = (1u << mask_.way_shift) / line;
+    kind_ = settings.starts == UINT64_MAX ? Kind::kSpread : Kind::kMasked;
+    sets_ = (1u << mask_.way_shift) / kLine;
   }
 
   // The offset of the first block in page number `page`: in a permitted slot, if the block has at
   // most half a page. A larger one starts at 0 if no permitted slot has room.
   constexpr uint32_t first(uint32_t page, uint32_t block) const {
-    if (kind_ == Kind::spread) return first_of_spread(page, block);
-    if (kind_ == Kind::packed) return 0;
+    if (kind_ == Kind::kSpread) return first_of_spread(page, block);
+    if (kind_ == Kind::kPacked) return 0;
     const auto permitted = static_cast<uint32_t>(std::popcount(mask_.slots));
     const uint32_t begin = mask_.nth(golden_share(page, permitted));
-    const uint32_t least = begin + block <= page_size ? begin : mask_.from(0);
-    return least + block <= page_size ? least : 0;
+    const uint32_t least = begin + block <= kPageSize ? begin : mask_.from(0);
+    return least + block <= kPageSize ? least : 0;
   }
 
   // A row of blocks `step` bytes apart, the first at `offset`, the last at most `room` bytes
@@ -91,8 +91,8 @@ class PageLayout {
     uint32_t count, step, behind;
   };
   constexpr Row row(uint32_t first, uint32_t offset, uint32_t room, uint32_t block) const {
-    if (kind_ == Kind::masked) return masked_row(offset, room, spaced(block));
-    if (kind_ == Kind::packed) {
+    if (kind_ == Kind::kMasked) return masked_row(offset, room, spaced(block));
+    if (kind_ == Kind::kPacked) {
       const uint32_t count = room / block + 1;
       return {count, block, offset + count * block};
     }
@@ -104,14 +104,14 @@ class PageLayout {
  private:
   // The bytes from block to block, before they are spread.
   constexpr uint32_t spaced(uint32_t block) const {
-    return line_start_ ? (block + line - 1) / line * line : block;
+    return line_start_ ? (block + kLine - 1) / kLine * kLine : block;
   }
   constexpr uint32_t first_of_spread(uint32_t page, uint32_t block) const {
     const uint32_t first = first_offset(page, spaced(block), sets_);
-    return first + block <= page_size ? first : 0;
+    return first + block <= kPageSize ? first : 0;
   }
 
-  enum class Kind : uint8_t { spread, packed, masked };
+  enum class Kind : uint8_t { kSpread, kPacked, kMasked };
 
   constexpr Row masked_row(uint32_t offset, uint32_t room, uint32_t block) const {
     uint32_t count = 1, behind = mask_.behind(offset, block);
@@ -124,8 +124,8 @@ class PageLayout {
   }
 
   StartMask mask_;
-  uint32_t sets_ = sets;
-  Kind kind_ = Kind::spread;
+  uint32_t sets_ = kSets;
+  Kind kind_ = Kind::kSpread;
   bool line_start_ = false;  // each block starts at a cache line
 };
 

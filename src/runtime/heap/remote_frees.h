@@ -18,8 +18,8 @@ namespace halo::runtime {
 // (release). The owner reads the place (acquire), clears it (relaxed), and later publishes the room
 // by storing `taken_` (release). A pusher loads `taken_` (acquire) before it reserves, so it fills
 // a place only after the owner has cleared it. Invariant: `taken_` <= `reserved_` <= `taken_` +
-// `places`; both counters wrap. A pusher may never fill its place, because its thread was lost in a
-// fork or left a signal handler by a jump. The owner then stops at that place for good, the ring
+// `kPlaces`; both counters wrap. A pusher may never fill its place, because its thread was lost in
+// a fork or left a signal handler by a jump. The owner then stops at that place for good, the ring
 // fills up, and the list takes over.
 //
 // The list. Pushers prepend to `newest_` (release); the owner takes the whole list by an exchange
@@ -32,10 +32,10 @@ class RemoteFrees {
   void push(Block* block) {
     uint32_t place = reserved_.load(std::memory_order_relaxed);
     do {
-      if (place - taken_.load(std::memory_order_acquire) >= places) return push_link(block);
+      if (place - taken_.load(std::memory_order_acquire) >= kPlaces) return push_link(block);
     } while (!reserved_.compare_exchange_weak(place, place + 1, std::memory_order_relaxed));
     block->mark_freed();
-    ring_[place % places].store(block, std::memory_order_release);
+    ring_[place % kPlaces].store(block, std::memory_order_release);
   }
 
   // The following members are for the owner only.
@@ -48,7 +48,7 @@ class RemoteFrees {
   // Takes a block; nullptr if none is available, or a reserved place is not filled yet. The block
   // has the mark of a freed one, unless the program has overwritten it or it was freed twice.
   Block* pop() {
-    std::atomic<Block*>& place = ring_[next_ % places];
+    std::atomic<Block*>& place = ring_[next_ % kPlaces];
     Block* block = place.load(std::memory_order_acquire);
     if (block == nullptr) return pop_link();
     place.store(nullptr, std::memory_order_relaxed);
@@ -70,15 +70,15 @@ class RemoteFrees {
     uint64_t sum = linked > unlinked ? linked - unlinked : 0;
     const uint32_t end = reserved_.load(std::memory_order_relaxed);
     const uint32_t begin = taken_.load(std::memory_order_relaxed);
-    if (end - begin > places) return sum;
+    if (end - begin > kPlaces) return sum;
     for (uint32_t place = begin; place != end; ++place)
-      if (const Block* block = ring_[place % places].load(std::memory_order_acquire))
+      if (const Block* block = ring_[place % kPlaces].load(std::memory_order_acquire))
         sum += bytes_of(block);
     return sum;
   }
 
  private:
-  static constexpr uint32_t places = 512;
+  static constexpr uint32_t kPlaces = 512;
 
   static uint64_t bytes_of(const Block* block) {
     return GroupHeap::size_of(arena.page_of(block), block);
@@ -111,7 +111,7 @@ class RemoteFrees {
   alignas(64) std::atomic<uint32_t> reserved_{0};
   std::atomic<Block*> newest_{nullptr};  // head of the list
   std::atomic<uint64_t> linked_bytes_{0}, unlinked_bytes_{0};
-  alignas(64) std::atomic<Block*> ring_[places]{};
+  alignas(64) std::atomic<Block*> ring_[kPlaces]{};
 };
 
 }  // namespace halo::runtime

@@ -21,25 +21,25 @@ constexpr uint32_t size_class(uint32_t bytes) {
 
 // The class number of each size, indexed by granules.
 struct ClassNumbers {
-  std::array<uint8_t, plan::max_object_limit / granule + 1> of{};
+  std::array<uint8_t, plan::kMaxObjectLimit / kGranule + 1> of{};
   unsigned count = 0;
 
   constexpr ClassNumbers() {
     uint32_t last = 0;
-    for (uint32_t bytes = granule; bytes <= plan::max_object_limit; bytes += granule) {
+    for (uint32_t bytes = kGranule; bytes <= plan::kMaxObjectLimit; bytes += kGranule) {
       if (size_class(bytes) != last) ++count;
       last = size_class(bytes);
-      of[bytes / granule] = static_cast<uint8_t>(count - 1);
+      of[bytes / kGranule] = static_cast<uint8_t>(count - 1);
     }
   }
 };
-inline constexpr ClassNumbers class_numbers;
-static_assert(class_numbers.count == 160);
+inline constexpr ClassNumbers kClassNumbers;
+static_assert(kClassNumbers.count == 160);
 
 // Up to this size, the class of n granules is number n - 1.
-inline constexpr size_t max_direct = 256;
-static_assert(class_numbers.of[max_direct / granule] == max_direct / granule - 1);
+inline constexpr size_t kMaxDirect = 256;
+static_assert(kClassNumbers.of[kMaxDirect / kGranule] == kMaxDirect / kGranule - 1);
 
-constexpr unsigned class_number(size_t bytes) { return class_numbers.of[bytes / granule]; }
+constexpr unsigned class_number(size_t bytes) { return kClassNumbers.of[bytes / kGranule]; }
 
 }  // namespace halo::runtime

@@ -12,10 +12,10 @@ namespace halo::runtime {
 namespace {
 
 // Remote frees that one request collects at most.
-constexpr int max_drained = 256;
+constexpr int kMaxDrained = 256;
 
 uint32_t offset_of(const char* p) {
-  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) % page_size);
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) % kPageSize);
 }
 
 // A counter that other threads read at any time; only the holder of the lock changes it.
@@ -44,7 +44,7 @@ void* SteppingHeap::allocate(const StartMask& mask, uint32_t bytes) {
     return nullptr;
   }
   drain();
-  const uint32_t alignment = bytes % 16 == 0 ? 16 : granule;
+  const uint32_t alignment = bytes % 16 == 0 ? 16 : kGranule;
   char* p = reuse(mask, bytes, alignment);
   if (p == nullptr) p = step(mask, bytes, alignment);
   void* const served = p == nullptr ? nullptr : serve(p, bytes);
@@ -72,9 +72,9 @@ char* SteppingHeap::reuse(const StartMask& mask, uint32_t bytes, uint32_t alignm
 
 // A block behind the last one, at the first permitted start, in a new page if necessary.
 char* SteppingHeap::step(const StartMask& mask, uint32_t bytes, uint32_t alignment) {
-  if (mask.from(0) + bytes > page_size) return nullptr;
+  if (mask.from(0) + bytes > kPageSize) return nullptr;
   const auto next_start = [&] { return mask.from((next_ + alignment - 1) & ~(alignment - 1)); };
-  if (page_ != nullptr && next_start() + bytes > page_size) leave_page();
+  if (page_ != nullptr && next_start() + bytes > kPageSize) leave_page();
   if (page_ == nullptr && !open_page()) return nullptr;
   const uint32_t start = next_start();
   char* const memory = arena.memory_of(*page_);
@@ -92,7 +92,7 @@ char* SteppingHeap::step(const StartMask& mask, uint32_t bytes, uint32_t alignme
 }
 
 bool SteppingHeap::open_page() {
-  Page* page = arena.acquire(PageKind::normal);
+  Page* page = arena.acquire(PageKind::kNormal);
   if (page == nullptr) return false;
   arena.bits_of(*page)->free = 0;  // a first access that reads would fault twice
   page->cache = nullptr;
@@ -103,12 +103,12 @@ bool SteppingHeap::open_page() {
   page->used = 0;
   page->free = page->reuse_from = 0;
   page->queued = false;
-  page->thread.store(stepping_owner, std::memory_order_release);
+  page->thread.store(kSteppingOwner, std::memory_order_release);
   page_ = page;
   next_ = 0;
   Starts(*page).mark(arena.memory_of(*page));
   add(counts_.pages, 1);
-  add(counts_.resident, page->touched * system_page);
+  add(counts_.resident, page->touched * kSystemPage);
   return true;
 }
 
@@ -118,7 +118,7 @@ void SteppingHeap::leave_page() {
   page_ = nullptr;
   if (page.used == 0) return release_page(page);
   char* const memory = arena.memory_of(page);
-  if (next_ != page_size) add_free(memory + next_, memory + page_size);
+  if (next_ != kPageSize) add_free(memory + next_, memory + kPageSize);
 }
 
 // The entries of its free blocks become stale.
@@ -126,15 +126,15 @@ void SteppingHeap::release_page(Page& page) {
   PageBits(page).clear_free();
   Starts(page).clear();
   add(counts_.pages, uint64_t{0} - 1);
-  add(counts_.resident, uint64_t{0} - page.touched * system_page);
+  add(counts_.resident, uint64_t{0} - page.touched * kSystemPage);
   arena.release(page);
 }
 
 // Counts the system pages below the bump offset as touched, and takes a sample of the peaks.
 void SteppingHeap::account_touched() {
-  const size_t touched = (next_ + system_page - 1) / system_page;
+  const size_t touched = (next_ + kSystemPage - 1) / kSystemPage;
   if (touched <= page_->touched) return;
-  add(counts_.resident, (touched - page_->touched) * system_page);
+  add(counts_.resident, (touched - page_->touched) * kSystemPage);
   page_->touched = static_cast<uint8_t>(touched);
   if (counts_.resident <= counts_.peak_resident) return;
   raise(counts_.peak_resident, counts_.resident);
@@ -167,7 +167,7 @@ void SteppingHeap::free(void* p) {
 void SteppingHeap::free_block(char* p) {
   Page& page = arena.page_of(p);
   // The page of a block that was freed twice may belong to another heap now.
-  if (page.thread.load(std::memory_order_relaxed) != stepping_owner) return;
+  if (page.thread.load(std::memory_order_relaxed) != kSteppingOwner) return;
   if (!PageBits::move_to_free(page, p)) return;
   reinterpret_cast<Block*>(p)->mark_freed();
   Starts starts(page);
@@ -186,7 +186,7 @@ void SteppingHeap::free_block(char* p) {
 
 void SteppingHeap::drain() {
   if (remote_.is_empty()) return;
-  for (int i = 0; i < max_drained; ++i) {
+  for (int i = 0; i < kMaxDrained; ++i) {
     Block* block = remote_.pop();
     if (block == nullptr) break;
     // A block that was freed twice may be in use again.

@@ -31,7 +31,7 @@ struct SteppingCounts {
 // which its mask permits. A page without blocks in use is released, unless the bump pointer is in
 // it.
 //
-// Concurrency. The heap belongs to all threads; the owner of its pages is `stepping_owner`, so the
+// Concurrency. The heap belongs to all threads; the owner of its pages is `kSteppingOwner`, so the
 // fast paths pass them on. The holder of the lock counts as the owner of the heap and of its pages
 // (page.h). No thread depends on the lock: without it, an allocation is refused, and so forwarded,
 // and a free goes to the ring of remote frees, from which the next holder takes it.

@@ -18,9 +18,9 @@ namespace {
 
 // The state of a thread that has abandoned its heap: allocations of later destructors are
 // forwarded.
-ThreadHeap* const ended = reinterpret_cast<ThreadHeap*>(8);
+ThreadHeap* const kEnded = reinterpret_cast<ThreadHeap*>(8);
 
-// The thread's heap, even while the thread is inside it; or `ended`.
+// The thread's heap, even while the thread is inside it; or `kEnded`.
 __thread ThreadHeap* own_heap __attribute__((tls_model("initial-exec"))) = nullptr;
 
 constinit std::span<const plan::Group> plan_groups;
@@ -31,31 +31,31 @@ pthread_key_t exit_key;
 constinit bool have_exit_key = false;
 
 // With at most this many groups, threads share no heaps.
-constexpr size_t few_groups = 8;
+constexpr size_t kFewGroups = 8;
 
 // Bytes that a group gets from shared heaps in a thread before it has its own heap there.
-constexpr uint32_t max_shared = 16 * 1024;
+constexpr uint32_t kMaxShared = 16 * 1024;
 
-constexpr size_t metadata_step = 64 * 1024;
+constexpr size_t kMetadataStep = 64 * 1024;
 
 // Maximum number of remote frees collected by one request.
-constexpr int max_drained = 256;
+constexpr int kMaxDrained = 256;
 
 // The caches of groups that the thread has not allocated from. Never written.
 struct NoCaches {
-  BlockCache* of[class_numbers.count];
+  BlockCache* of[kClassNumbers.count];
   constexpr NoCaches() : of{} {
     for (BlockCache*& cache : of) cache = &no_cache;
   }
 };
 constinit NoCaches no_caches;
 
-size_t heap_count() { return plan_groups.size() + shared_heaps; }
+size_t heap_count() { return plan_groups.size() + kSharedHeaps; }
 
 // The shared heap for groups with those settings.
 uint32_t shared_heap_for(const plan::Group& settings) {
-  const uint32_t by_size = (settings.flags & plan::group_by_size) != 0 ? 1 : 0;
-  const uint32_t newest = settings.reuse == plan::Reuse::newest_first ? 2 : 0;
+  const uint32_t by_size = (settings.flags & plan::kGroupBySize) != 0 ? 1 : 0;
+  const uint32_t newest = settings.reuse == plan::Reuse::kNewestFirst ? 2 : 0;
   return static_cast<uint32_t>(plan_groups.size()) + by_size + newest;
 }
 
@@ -64,15 +64,15 @@ plan::Group settings_of(uint32_t number) {
   if (number < plan_groups.size()) return plan_groups[number];
   const auto layout = static_cast<uint32_t>(number - plan_groups.size());
   plan::Group settings{};
-  if ((layout & 1) != 0) settings.flags = plan::group_by_size;
-  settings.reuse = (layout & 2) != 0 ? plan::Reuse::newest_first : plan::Reuse::whole_chunks;
+  if ((layout & 1) != 0) settings.flags = plan::kGroupBySize;
+  settings.reuse = (layout & 2) != 0 ? plan::Reuse::kNewestFirst : plan::Reuse::kWholeChunks;
   return settings;
 }
 
 }  // namespace
 
 bool steps(uint32_t group) {
-  return group < plan_groups.size() && (plan_groups[group].flags & plan::group_stepping) != 0;
+  return group < plan_groups.size() && (plan_groups[group].flags & plan::kGroupStepping) != 0;
 }
 
 bool is_shared_heap(uint32_t number) { return number >= plan_groups.size(); }
@@ -89,10 +89,10 @@ void* ThreadHeap::metadata(size_t bytes) {
   bytes = (bytes + 63) & ~size_t{63};
   if (metadata_end_ - metadata_ < static_cast<ptrdiff_t>(bytes)) {
     const KeepErrno keep;
-    size_t mapped = bytes > metadata_step ? bytes : metadata_step;
+    size_t mapped = bytes > kMetadataStep ? bytes : kMetadataStep;
     auto* memory = static_cast<char*>(map_metadata(mapped));
     if (memory == nullptr) {
-      mapped = (bytes + system_page - 1) & ~(system_page - 1);
+      mapped = (bytes + kSystemPage - 1) & ~(kSystemPage - 1);
       memory = static_cast<char*>(map_metadata(mapped));
     }
     if (memory == nullptr) return nullptr;
@@ -113,7 +113,7 @@ ThreadHeap::Shared* ThreadHeap::shared() const {
 }
 
 // The first heap, which does not share, is the first thread's.
-bool ThreadHeap::shares() const { return next_ != nullptr && plan_groups.size() > few_groups; }
+bool ThreadHeap::shares() const { return next_ != nullptr && plan_groups.size() > kFewGroups; }
 
 ThreadHeap* ThreadHeap::make() {
   const size_t count = heap_count();
@@ -126,8 +126,8 @@ ThreadHeap* ThreadHeap::make() {
 }
 
 GroupHeap* ThreadHeap::heap_for(uint32_t group, uint32_t bytes) {
-  const bool may_share = (plan_groups[group].flags & plan::group_layout_flags) == 0;
-  if (heaps()[group] == nullptr && may_share && shares() && shared()[group].bytes < max_shared) {
+  const bool may_share = (plan_groups[group].flags & plan::kGroupLayoutFlags) == 0;
+  if (heaps()[group] == nullptr && may_share && shares() && shared()[group].bytes < kMaxShared) {
     shared()[group].bytes += bytes;
     return own_heap_of(shared_heap_for(plan_groups[group]));
   }
@@ -168,7 +168,7 @@ template <typename Free>
 bool ThreadHeap::drain(Free free) {
   if (remote_.is_empty()) return false;
   bool any = false;
-  for (int i = 0; i < max_drained; ++i) {
+  for (int i = 0; i < kMaxDrained; ++i) {
     Block* block = remote_.pop();
     if (block == nullptr) break;
     any = true;
@@ -183,7 +183,7 @@ bool ThreadHeap::drain(Free free) {
 bool ThreadHeap::drain_remote() {
   return drain([](Page& page, Block* block) {
     // Pushed without reading the block, like any freed block.
-    if (!checking_build && arena.is_used(block)) {
+    if (!kCheckingBuild && arena.is_used(block)) {
       BlockCache* cache = cache_for_freed(page, block);
       if (cache != nullptr && !cache->is_full()) {
         __builtin_prefetch(block, 1);
@@ -230,7 +230,7 @@ bool ThreadHeap::adopt() {
 void abandon_thread_heap(void* value) {
   auto* heap = static_cast<ThreadHeap*>(value);
   const bool was_inside = current_heap != heap;
-  own_heap = ended;
+  own_heap = kEnded;
   current_heap = nullptr;
   // A signal handler left the heap by a jump: it may be half changed, so it is never adopted.
   if (was_inside) return;

@@ -21,7 +21,7 @@ inline uint32_t round_block(size_t size, size_t mask) {
 // The block size for `size` bytes: a multiple of 8. A block is aligned to the largest power of two
 // that divides its size, at most 16; `align16` makes it a multiple of 16.
 inline uint32_t block_bytes(size_t size, bool align16) {
-  return round_block(size, align16 ? 15 : granule - 1);
+  return round_block(size, align16 ? 15 : kGranule - 1);
 }
 
 // Bytes of pages, and of blocks.
@@ -45,9 +45,9 @@ class ThreadHeap {
   BlockCache& cache_of(CallerCode code, size_t size) const {
     static_assert(sizeof *caches_ == 8);  // the group's bits of a code are its byte offset
     const auto* of_group = *reinterpret_cast<BlockCache* const* const*>(
-        reinterpret_cast<const char*>(caches_) + (code & code_group));
-    const size_t granules = ((size - 1) / granule | align_bit(code)) + 1;
-    return *of_group[MaxBytes <= max_direct ? granules - 1 : class_numbers.of[granules]];
+        reinterpret_cast<const char*>(caches_) + (code & kCodeGroup));
+    const size_t granules = ((size - 1) / kGranule | align_bit(code)) + 1;
+    return *of_group[MaxBytes <= kMaxDirect ? granules - 1 : kClassNumbers.of[granules]];
   }
 
   // The heap that serves the next `bytes` of the group: its own, created when it is due, or a
@@ -124,7 +124,7 @@ class ThreadHeap {
 };
 
 // One shared heap for each combination of page layout and reuse.
-inline constexpr uint32_t shared_heaps = 4;
+inline constexpr uint32_t kSharedHeaps = 4;
 
 // Whether `number` is that of a shared heap, not of a group.
 bool is_shared_heap(uint32_t number);

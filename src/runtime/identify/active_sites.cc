@@ -36,15 +36,15 @@ uintptr_t thread_pointer() { return reinterpret_cast<uintptr_t>(__builtin_thread
 // version; the descriptor is at the upper end of the mapping. pthread_getattr_np would take a lock
 // that the allocating thread may hold.
 Stack find_thread_stack() {
-  constexpr size_t descriptor_words = 256;  // of about 290
-  constexpr uintptr_t largest_rest = 64 * 1024;
+  constexpr size_t kDescriptorWords = 256;  // of about 290
+  constexpr uintptr_t kLargestRest = 64 * 1024;
   const uintptr_t self = thread_pointer();
   const auto* words = reinterpret_cast<const uintptr_t*>(self);
-  for (size_t i = 2; i + 2 < descriptor_words; ++i) {
+  for (size_t i = 2; i + 2 < kDescriptorWords; ++i) {
     const uintptr_t block = words[i], size = words[i + 1], guard = words[i + 2];
     if (block == 0 || block >= self || guard >= size || guard % 4096 != 0) continue;
     const uintptr_t end = block + size;
-    if (end > self && end - self <= largest_rest) return {block + guard, self};
+    if (end > self && end - self <= kLargestRest) return {block + guard, self};
   }
   return {0, 0};
 }
@@ -80,11 +80,11 @@ ActiveSites* adopt_record() {
 extern "C" HALO_HIDDEN const char __ehdr_start, _DYNAMIC;
 
 size_t return_words(const uintptr_t* here) {
-  constexpr size_t frame_words = 16;  // of operator new or realloc, which call further
+  constexpr size_t kFrameWords = 16;  // of operator new or realloc, which call further
                                       // functions
   const auto begin = reinterpret_cast<uintptr_t>(&__ehdr_start);
   const auto end = reinterpret_cast<uintptr_t>(&_DYNAMIC);
-  return *here >= begin && *here < end ? 1 + frame_words : 1;
+  return *here >= begin && *here < end ? 1 + kFrameWords : 1;
 }
 
 int32_t active_sites_offset() {
@@ -97,10 +97,10 @@ uintptr_t thread_stack_end() { return find_thread_stack().high; }
 
 void set_main_stack(uintptr_t high) {
   rlimit limit{};
-  constexpr rlim_t maximum = 1 << 27;  // the kernel keeps this much free below, regardless of the
-                                       // limit
+  constexpr rlim_t kMaximum = 1 << 27;  // the kernel keeps this much free below, regardless of the
+                                        // limit
   if (getrlimit(RLIMIT_STACK, &limit) != 0) return;
-  main_stack = {high - std::min(limit.rlim_cur, maximum), high};
+  main_stack = {high - std::min(limit.rlim_cur, kMaximum), high};
   main_thread = thread_pointer();
   have_exit_key = make_key(exit_key, abandon);
 }
@@ -128,7 +128,7 @@ ActiveSites* begin_active_sites(const SiteAddress* sites, size_t count, const ui
   const KeepErrno keep;
   ActiveSites* record = adopt_record();
   if (record == nullptr) return nullptr;
-  std::fill_n(record->sites, plan::max_sites, ActiveSite{});
+  std::fill_n(record->sites, plan::kMaxSites, ActiveSite{});
   record->low = stack.low;
   record->high = stack.high;
   find_active_sites(*record, sites, count, here);

@@ -27,14 +27,14 @@ struct ActiveSite {
 // record.
 struct ActiveSites {
   uintptr_t low, high;  // the thread's own stack
-  ActiveSite sites[plan::max_sites];
+  ActiveSite sites[plan::kMaxSites];
   std::atomic<bool> owned;
   ActiveSites* next;
 };
 static_assert(offsetof(ActiveSites, high) == 8 && offsetof(ActiveSites, sites) == 16 &&
               sizeof(ActiveSite) == 16);
 
-// The properties of a site that decide whether it is active. `address` is no_address if its module
+// The properties of a site that decide whether it is active. `address` is kNoAddress if its module
 // is not loaded.
 struct SiteAddress {
   uintptr_t address;  // its return address
@@ -75,7 +75,7 @@ size_t return_words(const uintptr_t* here);
 // Whether the allocator was called from `address`; `words` is return_words(here).
 inline bool is_caller(uintptr_t address, const uintptr_t* here, size_t words) {
   for (size_t i = 0; i < words; ++i)
-    if (here[i] == address) return address != no_address;
+    if (here[i] == address) return address != kNoAddress;
   return false;
 }
 
@@ -86,7 +86,7 @@ inline bool is_active(ActiveSites& active, size_t number, const SiteAddress& sit
                       const uintptr_t* here) {
   ActiveSite& seen = active.sites[number];
   const auto* slot = reinterpret_cast<const uintptr_t*>(seen.slot);
-  if (slot >= here && *slot == site.address && site.address != no_address) [[unlikely]] {
+  if (slot >= here && *slot == site.address && site.address != kNoAddress) [[unlikely]] {
     if (site.step == 0) return true;
     const uintptr_t caller = seen.slot + site.step;
     if (caller < active.high && *reinterpret_cast<const uintptr_t*>(caller) == seen.caller)

@@ -4,28 +4,28 @@
 namespace halo::runtime {
 namespace {
 
-bool is_forwarded(uint64_t word) { return static_cast<CallerCode>(word) == code_forward; }
+bool is_forwarded(uint64_t word) { return static_cast<CallerCode>(word) == kCodeForward; }
 
-unsigned slot_after(unsigned slot) { return (slot + 1) % caller_slots; }
-unsigned slot_before(unsigned slot) { return (slot + caller_slots - 1) % caller_slots; }
+unsigned slot_after(unsigned slot) { return (slot + 1) % kCallerSlots; }
+unsigned slot_before(unsigned slot) { return (slot + kCallerSlots - 1) % kCallerSlots; }
 
 }  // namespace
 
-alignas(64) constinit uint64_t caller_words[caller_slots]{};
+alignas(64) constinit uint64_t caller_words[kCallerSlots]{};
 constinit unsigned used_caller_slots = 0;
 
 void add_among_others(const Caller& caller) {
   const uint64_t word = word_of(caller);
   unsigned slot = caller_hash(caller.address);
-  unsigned free = caller_slots;  // the first slot in the chain whose caller was removed
+  unsigned free = kCallerSlots;  // the first slot in the chain whose caller was removed
   for (;; slot = slot_after(slot)) {
     const uint64_t there = caller_word_at(slot);
     if (there >> 16 == caller.address) return write_caller_word(slot, word);
     if (there == 0) break;
-    if (free == caller_slots && is_forwarded(there)) free = slot;
+    if (free == kCallerSlots && is_forwarded(there)) free = slot;
   }
-  if (free != caller_slots) return write_caller_word(free, word);
-  if (used_caller_slots == max_used_caller_slots) return;
+  if (free != kCallerSlots) return write_caller_word(free, word);
+  if (used_caller_slots == kMaxUsedCallerSlots) return;
   ++used_caller_slots;
   write_caller_word(slot, word);
 }
@@ -38,7 +38,7 @@ void remove_among_others(uintptr_t address) {
     if (there >> 16 == address) break;
   }
   if (caller_word_at(slot_after(slot)) != 0)
-    return write_caller_word(slot, word_of({address, code_forward}));
+    return write_caller_word(slot, word_of({address, kCodeForward}));
   // The chain ends here, so no search needs this word or the removed callers directly before it.
   do {
     write_caller_word(slot, 0);

@@ -10,7 +10,7 @@
 
 namespace halo::runtime {
 
-inline constexpr unsigned caller_slots = 65536;
+inline constexpr unsigned kCallerSlots = 65536;
 
 // Open addressing with linear probing. A word is (return address << 16)
 // code; user addresses have 47 bits.
@@ -20,15 +20,15 @@ inline constexpr unsigned caller_slots = 65536;
 // reader uses of this table. A decided code is therefore valid by itself; any other is checked
 // against the table of states (identify_caller).
 //
-// A removed caller keeps its slot with code_forward, until another address takes the slot or the
+// A removed caller keeps its slot with kCodeForward, until another address takes the slot or the
 // slots behind it are empty. So probing never ends before a caller that is present: slots become 0
-// only from the end of a chain. Readers terminate because at most `max_used_caller_slots` are in
+// only from the end of a chain. Readers terminate because at most `kMaxUsedCallerSlots` are in
 // use.
-HALO_HIDDEN extern constinit uint64_t caller_words[caller_slots];
+HALO_HIDDEN extern constinit uint64_t caller_words[kCallerSlots];
 
 // The low bits unchanged: neighbouring callers in the code are neighbours in the table.
 inline unsigned caller_hash(uintptr_t caller) {
-  return static_cast<unsigned>(caller % caller_slots);
+  return static_cast<unsigned>(caller % kCallerSlots);
 }
 
 inline uint64_t caller_word_at(unsigned slot) {
@@ -40,12 +40,12 @@ inline bool planned(const void* caller) {
   return caller_word_at(caller_hash(reinterpret_cast<uintptr_t>(caller))) != 0;
 }
 
-// The caller's code; code_forward if the table does not contain it.
+// The caller's code; kCodeForward if the table does not contain it.
 inline CallerCode find_caller(uintptr_t caller) {
-  for (unsigned slot = caller_hash(caller);; slot = (slot + 1) % caller_slots) {
+  for (unsigned slot = caller_hash(caller);; slot = (slot + 1) % kCallerSlots) {
     const uint64_t word = caller_word_at(slot);
     if (word >> 16 == caller) return static_cast<CallerCode>(word);
-    if (word == 0) return code_forward;
+    if (word == 0) return kCodeForward;
   }
 }
 
@@ -58,7 +58,7 @@ struct Caller {
 
 HALO_HIDDEN extern constinit unsigned used_caller_slots;  // slots whose word is not 0
 // Leaves empty slots, so that probing terminates.
-inline constexpr unsigned max_used_caller_slots = caller_slots / 4 * 3;
+inline constexpr unsigned kMaxUsedCallerSlots = kCallerSlots / 4 * 3;
 
 constexpr uint64_t word_of(const Caller& caller) {
   return (uint64_t{caller.address} << 16) | caller.code;
@@ -71,11 +71,11 @@ inline void write_caller_word(unsigned slot, uint64_t word) {
 void add_among_others(const Caller& caller);
 void remove_among_others(uintptr_t address);
 
-// Sets the caller's code; code_forward keeps its slot. If the table is full, the caller remains
+// Sets the caller's code; kCodeForward keeps its slot. If the table is full, the caller remains
 // forwarded.
 inline void add_caller(const Caller& caller) {
   const unsigned slot = caller_hash(caller.address);
-  if (caller_word_at(slot) != 0 || used_caller_slots == max_used_caller_slots)
+  if (caller_word_at(slot) != 0 || used_caller_slots == kMaxUsedCallerSlots)
     return add_among_others(caller);
   ++used_caller_slots;
   write_caller_word(slot, word_of(caller));
@@ -85,8 +85,8 @@ inline void add_caller(const Caller& caller) {
 inline void remove_caller(uintptr_t address) {
   const unsigned slot = caller_hash(address);
   const bool is_alone = caller_word_at(slot) >> 16 == address &&
-                        caller_word_at((slot + 1) % caller_slots) == 0 &&
-                        caller_word_at((slot - 1) % caller_slots) == 0;
+                        caller_word_at((slot + 1) % kCallerSlots) == 0 &&
+                        caller_word_at((slot - 1) % kCallerSlots) == 0;
   if (!is_alone) return remove_among_others(address);
   --used_caller_slots;
   write_caller_word(slot, 0);

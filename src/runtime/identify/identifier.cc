@@ -5,12 +5,12 @@ namespace halo::runtime {
 namespace {
 
 constinit State no_states[1] = {root_state()};
-constexpr EdgeEntry no_edges[2] = {};
-constinit const Table empty_table{nullptr,   0, nullptr, no_edges, 63, 1,
+constexpr EdgeEntry kNoEdges[2] = {};
+constinit const Table kEmptyTable{nullptr,   0, nullptr, kNoEdges, 63, 1,
                                   no_states, 1, nullptr, nullptr,  0};
 
-constexpr uintptr_t max_frame =
-    plan::max_step;  // bytes; a more distant frame pointer is not trusted
+constexpr uintptr_t kMaxFrame =
+    plan::kMaxStep;  // bytes; a more distant frame pointer is not trusted
 
 uint32_t probe_edge(const Table& table, uint32_t parent, uintptr_t address) {
   uint64_t at = edge_hash(parent, address) >> table.edge_shift;
@@ -41,11 +41,11 @@ uint32_t find_on_path(const Table& table, uint32_t state, uintptr_t address) {
 bool advance(const State& from, uintptr_t end, const uintptr_t*& slot, uintptr_t& rbp) {
   const auto here = reinterpret_cast<uintptr_t>(slot);
   uintptr_t there;
-  if (from.rule == plan::Rule::constant) {
+  if (from.rule == plan::Rule::kConstant) {
     there = here + static_cast<uintptr_t>(intptr_t{from.step});
-  } else if (from.rule == plan::Rule::frame_pointer) {
+  } else if (from.rule == plan::Rule::kFramePointer) {
     there = rbp + static_cast<uintptr_t>(intptr_t{from.step});
-    if (there - here - 8 > max_frame || there % 8 != 0) return false;
+    if (there - here - 8 > kMaxFrame || there % 8 != 0) return false;
   } else {
     return false;
   }
@@ -68,7 +68,7 @@ Verdict walk_on(const Table& table, uint32_t state, const uintptr_t* slot, uintp
   for (;; ++steps) {
     const State& now = states[state];
     if (!now.undecided) return verdict_of(now.code, steps);
-    if (steps == max_steps || !advance(states[last], end, slot, rbp)) break;
+    if (steps == kMaxSteps || !advance(states[last], end, slot, rbp)) break;
     const uintptr_t address = *slot;
     if (const uint32_t child = find_child(table, state, address)) {
       state = last = child;
@@ -77,19 +77,19 @@ Verdict walk_on(const Table& table, uint32_t state, const uintptr_t* slot, uintp
       if (last == 0) break;
     }
   }
-  return verdict_of(code_forward, steps);
+  return verdict_of(kCodeForward, steps);
 }
 
 }  // namespace
 
-constinit const Table* current_table = &empty_table;
-constinit const State* root_states[code_undecided]{};
+constinit const Table* current_table = &kEmptyTable;
+constinit const State* root_states[kCodeUndecided]{};
 
 void use_table(const Table* table) {
   __atomic_store_n(&current_table, table, __ATOMIC_RELEASE);
-  for (uint32_t i = 0; i < table->root_child_count && i < max_root_children; ++i)
+  for (uint32_t i = 0; i < table->root_child_count && i < kMaxRootChildren; ++i)
     __atomic_store_n(&root_states[i], &table->states[table->root_children[i]], __ATOMIC_RELEASE);
-  for (const CallerCode code : {code_unknown, code_forward})
+  for (const CallerCode code : {kCodeUnknown, kCodeForward})
     __atomic_store_n(&root_states[root_child_of(code)], table->states, __ATOMIC_RELEASE);
 }
 

@@ -20,13 +20,13 @@ namespace halo::runtime {
 // State 0 is the root; its address equals no return address.
 struct State {
   uintptr_t address;        // changes with its module's address: see Table
-  uintptr_t child_address;  // is_plain: the first child's; else no_address
+  uintptr_t child_address;  // is_plain: the first child's; else kNoAddress
   int32_t reach;            // is_plain: bytes from the caller's slot to the next; else 0
   int32_t step;
   int32_t map;  // start of its part of Table::maps: bytes from this state
   uint32_t parent : 24;
   uint32_t map_shift : 8;  // 32 − log2(size of its part of Table::maps); 0: no part
-  CallerCode code;         // as in the callers table; code_forward while undecided
+  CallerCode code;         // as in the callers table; kCodeForward while undecided
   int16_t rbp_below;
   plan::Rule rule;
   uint8_t restores_rbp : 1;
@@ -37,19 +37,19 @@ struct State {
   // reads, and without an rbp to restore.
   bool is_plain() const { return reach != 0; }
 };
-static_assert(sizeof(State) == 40 && plan::max_states <= 1u << 24);
+static_assert(sizeof(State) == 40 && plan::kMaxStates <= 1u << 24);
 
-inline constexpr uintptr_t no_address = ~uintptr_t{0};
+inline constexpr uintptr_t kNoAddress = ~uintptr_t{0};
 // The address of states that must not match: neither an address nor a common stack value such as
 // all ones.
-inline constexpr uintptr_t absent_address = 0xA7C35E91D20B86F5;
+inline constexpr uintptr_t kAbsentAddress = 0xA7C35E91D20B86F5;
 
 constexpr State root_state() {
   State root{};
-  root.address = no_address;
-  root.child_address = no_address;
+  root.address = kNoAddress;
+  root.child_address = kNoAddress;
   root.undecided = 1;
-  root.code = code_forward;
+  root.code = kCodeForward;
   return root;
 }
 
@@ -71,21 +71,21 @@ struct Placed {
 // their addresses.
 struct ModuleStates {
   uint32_t begin, entries, decided, end;
-  uintptr_t bias;  // of the addresses before `entries`; no_address: none are set
+  uintptr_t bias;  // of the addresses before `entries`; kNoAddress: none are set
   bool is_placed;  // the module is placed at `bias`
 };
 
 struct Verdict {
-  uint16_t group;  // or plan::verdict_forward
+  uint16_t group;  // or plan::kVerdictForward
   uint16_t alignment;
   uint32_t steps = 0;  // return addresses read beyond the caller's
 };
 
-inline constexpr Verdict forward_verdict{plan::verdict_forward, 0};
+inline constexpr Verdict kForwardVerdict{plan::kVerdictForward, 0};
 
 constexpr Verdict verdict_of(CallerCode code, uint32_t steps) {
-  if (!is_decided(code)) return {plan::verdict_forward, 0, steps};
-  return {group_of(code), static_cast<uint16_t>((code & code_align16) != 0 ? 16 : 0), steps};
+  if (!is_decided(code)) return {plan::kVerdictForward, 0, steps};
+  return {group_of(code), static_cast<uint16_t>((code & kCodeAlign16) != 0 ? 16 : 0), steps};
 }
 
 // The data that identification reads: one table for the life of the process.
@@ -99,8 +99,8 @@ constexpr Verdict verdict_of(CallerCode code, uint32_t steps) {
 //
 // A reader finds a module's states only through its entries: by a word of the callers table, or by
 // a step from a state of another module. A module is removed by setting its entries to
-// absent_address, and placed by writing the inner addresses first and the entries last. A
-// concurrent walk compares a return address with the old address, the new one or absent_address. If
+// kAbsentAddress, and placed by writing the inner addresses first and the entries last. A
+// concurrent walk compares a return address with the old address, the new one or kAbsentAddress. If
 // it equals the old one, the frame existed when the walk began: a call of the module is active. It
 // cannot equal the new one yet, since no code of the module has run there.
 struct Table {
@@ -122,14 +122,14 @@ struct Table {
 };
 
 // Maximum number of return addresses that a walk reads beyond the caller's.
-inline constexpr uint32_t max_steps = 255;
+inline constexpr uint32_t kMaxSteps = 255;
 
 // The table in use; never null, and empty without a plan.
 HALO_HIDDEN extern constinit const Table* current_table;
 
-// The first states of walks: those of root_children, and the root for code_unknown and
-// code_forward.
-HALO_HIDDEN extern constinit const State* root_states[code_undecided];
+// The first states of walks: those of root_children, and the root for kCodeUnknown and
+// kCodeForward.
+HALO_HIDDEN extern constinit const State* root_states[kCodeUndecided];
 
 // An address in the table that another thread may be changing; the word is read whole. An atomic
 // load would cost an instruction more at each step: compilers do not fold it into the comparison.
@@ -188,10 +188,10 @@ inline Verdict identify_caller(const Table& table, CallerCode code, const uintpt
                                uintptr_t rbp) {
   if (is_decided(code)) return verdict_of(code, 0);
   const uint32_t child = root_child_of(code);
-  if (child >= table.root_child_count) return forward_verdict;
+  if (child >= table.root_child_count) return kForwardVerdict;
   // The module may have moved since the code was read.
   const uint32_t state = table.root_children[child];
-  if (address_now(table.states[state].address) != *slot) return forward_verdict;
+  if (address_now(table.states[state].address) != *slot) return kForwardVerdict;
   return identify(table, state, slot, rbp);
 }
 

@@ -48,17 +48,17 @@ void add_edge(const Parts& parts, uint64_t offset, uint32_t parent, uint32_t chi
 
 // Alignments above malloc's own 16 bytes are left to the next allocator.
 CallerCode code_of(const plan::State& state) {
-  if (state.verdict >= plan::verdict_forward || state.alignment > 16) return code_forward;
+  if (state.verdict >= plan::kVerdictForward || state.alignment > 16) return kCodeForward;
   return decided_code(state.verdict, state.alignment == 16 || aligns_all_to_16());
 }
 
 // The distance from the caller's slot to the slot behind a state with children; 0 if the path to it
 // is not plain.
 int32_t reach_of(const plan::State& from, uint32_t depth, const State& parent) {
-  static_assert(int64_t{max_steps} * plan::max_step < INT32_MAX);
-  const bool is_plain = from.verdict == plan::verdict_undecided &&
-                        from.rule == plan::Rule::constant &&
-                        (from.flags & plan::state_restores_rbp) == 0 && depth <= max_steps &&
+  static_assert(int64_t{kMaxSteps} * plan::kMaxStep < INT32_MAX);
+  const bool is_plain = from.verdict == plan::kVerdictUndecided &&
+                        from.rule == plan::Rule::kConstant &&
+                        (from.flags & plan::kStateRestoresRbp) == 0 && depth <= kMaxSteps &&
                         (depth == 1 || parent.is_plain());
   return is_plain ? parent.reach + from.step : 0;
 }
@@ -72,16 +72,16 @@ void add_state(const Parts& parts, const plan::State& from, uint32_t plan_index)
   parts.links[plan_index].depth = depth;
   const bool has_child = parts.links[plan_index].first_child != 0;
   State& state = parts.states[at];
-  state.address = absent_address;
+  state.address = kAbsentAddress;
   state.step = from.step;
   state.reach = has_child ? reach_of(from, depth, parts.states[parent]) : 0;
-  state.child_address = state.is_plain() ? absent_address : no_address;
+  state.child_address = state.is_plain() ? kAbsentAddress : kNoAddress;
   state.parent = parent & 0xFFFFFF;
   state.code = code_of(from);
   state.rbp_below = from.rbp_below;
   state.rule = from.rule;
-  state.restores_rbp = (from.flags & plan::state_restores_rbp) != 0;
-  state.undecided = from.verdict == plan::verdict_undecided;
+  state.restores_rbp = (from.flags & plan::kStateRestoresRbp) != 0;
+  state.undecided = from.verdict == plan::kVerdictUndecided;
   state.has_child = has_child;
   if (parent != 0) add_edge(parts, from.offset, parent, at);
 }
@@ -136,13 +136,13 @@ void add_maps(const Parts& parts, std::span<const plan::State> states) {
 
 // The code of a child of the root in the callers table.
 CallerCode caller_code_of(const plan::State& state, uint32_t root_child) {
-  if (state.verdict == plan::verdict_undecided && root_child < max_root_children)
-    return static_cast<CallerCode>(code_undecided | root_child);
+  if (state.verdict == plan::kVerdictUndecided && root_child < kMaxRootChildren)
+    return static_cast<CallerCode>(kCodeUndecided | root_child);
   return code_of(state);
 }
 
 // Such a state is never compared with a return address on a stack.
-bool is_decided_at_once(const Placed& placed) { return !checking_build && is_decided(placed.code); }
+bool is_decided_at_once(const Placed& placed) { return !kCheckingBuild && is_decided(placed.code); }
 
 bool is_entry(std::span<const plan::State> states, uint32_t i) {
   const uint32_t parent = states[i].parent;
@@ -169,13 +169,13 @@ void add_placed(const Parts& parts, std::span<const plan::State> states) {
   uint32_t begin = 0;
   for (uint32_t m = 0; m < table.module_count; ++m) {
     const uint32_t inner = modules[m].entries, all = modules[m].end;
-    modules[m] = {begin, begin, 0, begin + inner, no_address, false};
+    modules[m] = {begin, begin, 0, begin + inner, kNoAddress, false};
     begin += all;
   }
   // During filling, `entries` and `end` are the positions of the next states.
   for (uint32_t i = 1; i < states.size(); ++i) {
     ModuleStates& module = modules[states[i].module];
-    CallerCode code = code_forward;
+    CallerCode code = kCodeForward;
     if (states[i].parent == 0) {
       const uint32_t root_child = table.root_child_count++;
       parts.root_children[root_child] = parts.links[i].made;

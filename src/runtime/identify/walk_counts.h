@@ -9,11 +9,11 @@
 
 namespace halo::runtime {
 
-inline constexpr uint32_t max_steps_counted = 32;
+inline constexpr uint32_t kMaxStepsCounted = 32;
 
 struct WalkCounts {
-  std::atomic<uint64_t> by_steps[max_steps_counted];  // the last one counts all longer walks
-  std::atomic<uint64_t> misses;                       // walks that reached no group
+  std::atomic<uint64_t> by_steps[kMaxStepsCounted];  // the last one counts all longer walks
+  std::atomic<uint64_t> misses;                      // walks that reached no group
 };
 
 // Whether walks and allocations are counted; the fast paths, which count nothing, are then

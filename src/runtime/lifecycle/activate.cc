@@ -115,7 +115,7 @@ void keep_alignment(const dl_phdr_info& module) {
 // The plan's alignment proof does not cover code that the program generates.
 void keep_alignment_for_generated_code() {
   if (aligns_all_to_16()) return;
-  align_all_to_16(program_generates_code);
+  align_all_to_16(kProgramGeneratesCode);
   align_later_blocks();
 }
 
@@ -170,9 +170,10 @@ bool begin(const Settings& settings) {
     return false;
   }
   // Not an error: a child process, for example.
-  if (const Match found = match_program(); found != Match::yes) {
-    inactive_reason = found == Match::no ? "the plan is for another program, or another build of it"
-                                         : "the plan is for another program with this build-id";
+  if (const Match found = match_program(); found != Match::kYes) {
+    inactive_reason = found == Match::kNo
+                          ? "the plan is for another program, or another build of it"
+                          : "the plan is for another program with this build-id";
     return false;
   }
   if (programs_allocator.malloc != nullptr) {
@@ -186,7 +187,7 @@ bool begin(const Settings& settings) {
   }
   max_object = active_plan.header->max_object;
   fast_max = counting_all ? 0 : max_object;
-  fast_direct_max = std::min<uint64_t>(fast_max, max_direct);
+  fast_direct_max = std::min<uint64_t>(fast_max, kMaxDirect);
   initialise_next_allocator();
   if (!replace_interfaces()) {
     inactive_reason = "the next allocator's own functions cannot be replaced";

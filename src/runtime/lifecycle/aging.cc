@@ -17,7 +17,7 @@ void* halo_allocate_in_group(uint32_t group, size_t size) {
 int32_t halo_group_of_request(size_t size, const uintptr_t* slot, uintptr_t rbp) {
   if (open_group_count == 0 || size > max_object) return -1;
   const Verdict verdict = verdict_of_request(slot, rbp);
-  if (verdict.group == halo::plan::verdict_forward || verdict.alignment > 16) return -1;
+  if (verdict.group == halo::plan::kVerdictForward || verdict.alignment > 16) return -1;
   return verdict.group;
 }
 

@@ -19,10 +19,10 @@ namespace halo::runtime {
 namespace {
 
 #define HALO_NAME(symbol, ...) #symbol,
-constexpr auto names = std::to_array<std::string_view>(
+constexpr auto kNames = std::to_array<std::string_view>(
     {HALO_EXPORTED_OPERATORS(HALO_NAME) HALO_EXPORTED_FUNCTIONS(HALO_NAME)});
 #undef HALO_NAME
-static_assert(std::ranges::is_sorted(names));
+static_assert(std::ranges::is_sorted(kNames));
 
 // One of the runtime's functions and the next one of its name; both 0 if a call must not bypass the
 // runtime.
@@ -38,7 +38,7 @@ Binding binding_of(const char* name) {
   return {reinterpret_cast<uintptr_t>(first), reinterpret_cast<uintptr_t>(next)};
 }
 
-using Bindings = std::array<Binding, names.size()>;
+using Bindings = std::array<Binding, kNames.size()>;
 
 // Where the call of that jump slot shall lead, if it leads to the runtime, now or once it is
 // resolved; else 0.
@@ -46,9 +46,9 @@ uintptr_t target_of(const LoadedModule& module, const ElfW(Rela) & relocation,
                     const Bindings& bindings) {
   if (ELF64_R_TYPE(relocation.r_info) != R_X86_64_JUMP_SLOT) return 0;
   const std::string_view name = module.symbol_of(relocation);
-  const auto* found = std::ranges::lower_bound(names, name);
-  if (found == names.end() || *found != name) return 0;
-  const Binding& binding = bindings[static_cast<size_t>(found - names.begin())];
+  const auto* found = std::ranges::lower_bound(kNames, name);
+  if (found == kNames.end() || *found != name) return 0;
+  const Binding& binding = bindings[static_cast<size_t>(found - kNames.begin())];
   const uintptr_t now = *module.slot_of(relocation);
   const bool unresolved = !module.symbolic && module.contains(now);
   return now == binding.ours || unresolved ? binding.next : 0;
@@ -71,7 +71,7 @@ void detach() {
   // The next allocator must not receive bootstrap blocks.
   if (bootstrap_was_used()) return;
   Bindings bindings;
-  for (size_t i = 0; i < names.size(); ++i) bindings[i] = binding_of(names[i].data());
+  for (size_t i = 0; i < kNames.size(); ++i) bindings[i] = binding_of(kNames[i].data());
   dl_iterate_phdr(rebind_module, &bindings);
 }
 

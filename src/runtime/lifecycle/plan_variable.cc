@@ -13,16 +13,16 @@
 namespace halo::runtime {
 namespace {
 
-constexpr char name[] = "HALO_PLAN=";
-constexpr size_t name_length = sizeof name - 1;
-constexpr size_t longest_path = 4096;
+constexpr char kName[] = "HALO_PLAN=";
+constexpr size_t kNameLength = sizeof kName - 1;
+constexpr size_t kLongestPath = 4096;
 
-constinit char absolute[name_length + longest_path]{};
-constinit char empty[sizeof name]{};
+constinit char absolute[kNameLength + kLongestPath]{};
+constinit char empty[sizeof kName]{};
 
 void replace(char* with) {
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
-    if (std::strncmp(*variable, name, name_length) == 0) *variable = with;
+    if (std::strncmp(*variable, kName, kNameLength) == 0) *variable = with;
 }
 
 }  // namespace
@@ -30,14 +30,14 @@ void replace(char* with) {
 void name_plan_to_children(const char* path) {
   if (path[0] == '/') return;
   const KeepErrno keep;
-  char whole[longest_path];
+  char whole[kLongestPath];
   if (make_absolute(path, whole) >= sizeof whole || whole[0] != '/') return;
-  snprintf(absolute, sizeof absolute, "%s%s", name, whole);
+  snprintf(absolute, sizeof absolute, "%s%s", kName, whole);
   replace(absolute);
 }
 
 void hide_plan_from_children() {
-  std::memcpy(empty, name, sizeof name);
+  std::memcpy(empty, kName, sizeof kName);
   replace(empty);
 }
 

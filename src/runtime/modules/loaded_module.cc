@@ -58,8 +58,8 @@ LoadedModule::LoadedModule(const dl_phdr_info& info)
     } else if (part.p_type == PT_DYNAMIC) {
       dynamic = reinterpret_cast<const ElfW(Dyn)*>(part_begin);
     } else if (part.p_type == PT_GNU_RELRO) {
-      relro_begin = part_begin & ~(system_page - 1);
-      relro_end = part_end & ~(system_page - 1);
+      relro_begin = part_begin & ~(kSystemPage - 1);
+      relro_end = part_end & ~(kSystemPage - 1);
     }
   }
   if (dynamic != nullptr) read_dynamic(dynamic);

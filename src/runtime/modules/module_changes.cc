@@ -29,7 +29,7 @@ __attribute__((tls_model("initial-exec"))) thread_local constinit Change change{
 
 // A dlopen that was not seen inside the linker counts as over after this many allocations outside
 // it: a module that is loaded already is opened without an allocation.
-constexpr uint8_t max_wait = 64;
+constexpr uint8_t kMaxWait = 64;
 
 constinit uint32_t openings = 0;  // threads with is_opening
 constinit std::atomic_flag counting = ATOMIC_FLAG_INIT;
@@ -123,7 +123,7 @@ void watch_modules() {
 
 void begin_opening() {
   if (!follows_modules()) return;
-  change.wait = max_wait;
+  change.wait = kMaxWait;
   if (change.is_opening) {
     // In a constructor, both are over when the outer one is; otherwise the earlier one is over
     // already.

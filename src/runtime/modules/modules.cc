@@ -23,10 +23,10 @@ namespace halo::runtime {
 namespace {
 
 enum class Presence : uint8_t {
-  absent,
-  expected,    // mapped by a dlopen that may fail
-  recognised,  // its states are in the table
-  suspended,   // was recognised; an active dlclose may unmap it
+  kAbsent,
+  kExpected,    // mapped by a dlopen that may fail
+  kRecognised,  // its states are in the table
+  kSuspended,   // was recognised; an active dlclose may unmap it
 };
 
 struct KnownModule {
@@ -46,7 +46,7 @@ struct Sighting {
 
 constinit Table* table = nullptr;
 constinit KnownModule* known = nullptr;
-constinit uint32_t linker_module = plan::max_modules;  // index in the plan; its number of
+constinit uint32_t linker_module = plan::kMaxModules;  // index in the plan; its number of
                                                        // modules: not in it
 constinit LoadedListener loaded_listener = nullptr;
 constinit PlaceListener place_listener = nullptr;
@@ -99,8 +99,8 @@ void* map_zeroed(size_t bytes) {
 uint32_t module_count() { return static_cast<uint32_t>(active_plan.modules.size()); }
 
 void set_presence(KnownModule& module, Presence presence) {
-  const uint32_t before = module.presence == Presence::expected ? 1 : 0;
-  const uint32_t after = presence == Presence::expected ? 1 : 0;
+  const uint32_t before = module.presence == Presence::kExpected ? 1 : 0;
+  const uint32_t after = presence == Presence::kExpected ? 1 : 0;
   module.presence = presence;
   expected_count.store(expected_count.load(std::memory_order_relaxed) + after - before,
                        std::memory_order_relaxed);
@@ -126,10 +126,10 @@ int count_module(dl_phdr_info*, size_t, void* data) {
 }
 
 uintptr_t start_of(const dl_phdr_info& info) {
-  constexpr uintptr_t page = 4096;
+  constexpr uintptr_t kPage = 4096;
   for (int i = 0; i < info.dlpi_phnum; ++i)
     if (info.dlpi_phdr[i].p_type == PT_LOAD)
-      return (info.dlpi_addr + info.dlpi_phdr[i].p_vaddr) & ~(page - 1);
+      return (info.dlpi_addr + info.dlpi_phdr[i].p_vaddr) & ~(kPage - 1);
   return 0;
 }
 
@@ -146,8 +146,8 @@ int scan_module(dl_phdr_info* info, size_t, void* data) {
   for (size_t i = 0; i < active_plan.modules.size(); ++i) {
     if (sightings[i].seen) continue;
     const Match found = match(active_plan.modules[i], *info, build_id);
-    if (found == Match::build_id_only) known[i].is_unlike = true;
-    if (found == Match::yes)
+    if (found == Match::kBuildIdOnly) known[i].is_unlike = true;
+    if (found == Match::kYes)
       sightings[i] = {info->dlpi_addr, start_of(*info), true, at >= scan.first_new};
   }
   return 0;
@@ -185,7 +185,7 @@ void report_place(uint32_t module, bool present) {
 
 void drop_module(uint32_t module) {
   remove_module(*table, module);
-  set_presence(known[module], Presence::absent);
+  set_presence(known[module], Presence::kAbsent);
   report_place(module, false);
 }
 
@@ -195,7 +195,7 @@ void drop_unseen() {
     const KnownModule& module = known[i];
     const bool is_there =
         sightings[i].seen && !sightings[i].is_new && sightings[i].bias == module.bias;
-    if (module.presence != Presence::absent && !is_there) drop_module(i);
+    if (module.presence != Presence::kAbsent && !is_there) drop_module(i);
   }
 }
 
@@ -203,12 +203,12 @@ void drop_unseen() {
 bool expect_seen() {
   bool any = false;
   for (uint32_t i = 0; i < module_count(); ++i) {
-    const bool is_new = sightings[i].seen && known[i].presence == Presence::absent;
+    const bool is_new = sightings[i].seen && known[i].presence == Presence::kAbsent;
     sightings[i].is_new = is_new;
     if (!is_new) continue;
     known[i].bias = sightings[i].bias;
     known[i].start = sightings[i].start;
-    set_presence(known[i], Presence::expected);
+    set_presence(known[i], Presence::kExpected);
     any = true;
   }
   return any;
@@ -239,7 +239,7 @@ void recognise(uint32_t module) {
     return;
   }
   place_module(*table, module, known[module].bias);
-  set_presence(known[module], Presence::recognised);
+  set_presence(known[module], Presence::kRecognised);
 }
 
 // Likewise, after the start. If it would happen too often, the module stays unplaced, and its
@@ -253,20 +253,20 @@ void recognise_again(uint32_t module) {
   if (budget.take(states.end - states.entries, nanoseconds))
     recognise(module);
   else
-    set_presence(known[module], Presence::recognised);
+    set_presence(known[module], Presence::kRecognised);
 }
 
 void recognise_registered() {
   if (closing != 0 || no_room) return;
   for (uint32_t i = 0; i < module_count(); ++i)
-    if (known[i].presence == Presence::expected && is_registered(known[i].start))
+    if (known[i].presence == Presence::kExpected && is_registered(known[i].start))
       recognise_again(i);
 }
 
 // Recognises suspended modules again, or removes those that were unloaded.
 void finish_suspended() {
   for (uint32_t i = 0; i < module_count(); ++i) {
-    if (known[i].presence != Presence::suspended) continue;
+    if (known[i].presence != Presence::kSuspended) continue;
     if (is_registered(known[i].start))
       recognise_again(i);
     else
@@ -289,7 +289,7 @@ bool make_room() {
 }  // namespace
 
 Match match_program() {
-  Match found = Match::yes;
+  Match found = Match::kYes;
   if (active_plan.header->executable != 0) dl_iterate_phdr(inspect_executable, &found);
   return found;
 }
@@ -308,7 +308,7 @@ bool open_groups() {
   if (open_group_count != 0) return true;
   const auto pages = static_cast<size_t>(sysconf(_SC_PHYS_PAGES));
   configure_heaps(active_plan.groups, active_plan.header->max_object);
-  if (!arena.reserve(pages * system_page * 2)) return false;
+  if (!arena.reserve(pages * kSystemPage * 2)) return false;
   open_group_count = static_cast<uint32_t>(active_plan.groups.size());
   if (keeping_stats) watch_growth();
   prepare_heap();
@@ -318,16 +318,16 @@ bool open_groups() {
 bool is_planned(uintptr_t bias) {
   return std::any_of(known, known + (known == nullptr ? 0 : module_count()),
                      [&](const KnownModule& module) {
-                       return module.presence == Presence::recognised && module.bias == bias;
+                       return module.presence == Presence::kRecognised && module.bias == bias;
                      });
 }
 
 void set_loaded_listener(LoadedListener listener) { loaded_listener = listener; }
 void set_place_listener(PlaceListener listener) { place_listener = listener; }
 void align_table_to_16() {
-  constexpr int attempts = 20;
+  constexpr int kAttempts = 20;
   wants_alignment.store(true);
-  for (int i = 0; i < attempts; ++i) {
+  for (int i = 0; i < kAttempts; ++i) {
     align_if_wanted();
     if (!wants_alignment.load()) return;
     sleep_shortly();
@@ -347,10 +347,10 @@ unsigned publish_table() {
   scan_modules(true, 0);
   unsigned found = 0;
   for (uint32_t i = 0; i < module_count(); ++i) {
-    if (known[i].presence != Presence::expected) continue;
+    if (known[i].presence != Presence::kExpected) continue;
     recognise(i);
     known[i].stays = true;
-    if (known[i].presence == Presence::recognised) ++found;
+    if (known[i].presence == Presence::kRecognised) ++found;
     if (known[i].bias == linker_bias()) linker_module = i;
   }
   return found;
@@ -380,7 +380,7 @@ bool finish_expected(int thread) {
   if (!try_lock()) return false;
   recognise_registered();
   for (uint32_t i = 0; i < module_count() && expecting_thread == thread; ++i)
-    if (known[i].presence == Presence::expected && !is_registered(known[i].start)) drop_module(i);
+    if (known[i].presence == Presence::kExpected && !is_registered(known[i].start)) drop_module(i);
   unlock();
   return true;
 }
@@ -389,11 +389,11 @@ void suspend_modules() {
   lock();
   ++closing;
   for (uint32_t i = 0; i < module_count(); ++i) {
-    const bool may_go = known[i].presence == Presence::recognised ||
-                        (known[i].presence == Presence::expected && is_registered(known[i].start));
+    const bool may_go = known[i].presence == Presence::kRecognised ||
+                        (known[i].presence == Presence::kExpected && is_registered(known[i].start));
     if (known[i].stays || !may_go) continue;
     remove_module(*table, i);
-    set_presence(known[i], Presence::suspended);
+    set_presence(known[i], Presence::kSuspended);
   }
   unlock();
 }
@@ -407,7 +407,7 @@ void resume_modules() {
 }
 
 void silence_linker(bool silent) {
-  if (linker_module == plan::max_modules) return;
+  if (linker_module == plan::kMaxModules) return;
   lock();
   silence_callers(*table, linker_module, silent);
   unlock();

@@ -15,14 +15,14 @@ void set_address(Table& table, const Placed& placed, uintptr_t address) {
 // The addresses that walks reach only through other states of the module.
 void set_inner_addresses(Table& table, ModuleStates& module, uintptr_t bias) {
   if (module.bias == bias) return;
-  module.bias = no_address;  // while they change, also for a child that is forked meanwhile
+  module.bias = kNoAddress;  // while they change, also for a child that is forked meanwhile
   for (uint32_t i = module.begin; i < module.entries; ++i)
     set_address(table, table.placed[i], bias + table.placed[i].offset);
   module.bias = bias;
 }
 
 CallerCode aligned_to_16(CallerCode code) {
-  return is_decided(code) ? static_cast<CallerCode>(code | code_align16) : code;
+  return is_decided(code) ? static_cast<CallerCode>(code | kCodeAlign16) : code;
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ void place_module(Table& table, uint32_t number, uintptr_t bias) {
     set_address(table, table.placed[i], bias + table.placed[i].offset);
   for (uint32_t i = module.entries; i < module.end; ++i) {
     const Placed& placed = table.placed[i];
-    if (placed.code != code_forward) add_caller({bias + placed.offset, placed.code});
+    if (placed.code != kCodeForward) add_caller({bias + placed.offset, placed.code});
   }
 }
 
@@ -45,10 +45,10 @@ void remove_module(Table& table, uint32_t number) {
   // In descending order, so that chains of words empty their slots.
   for (uint32_t i = module.end; i-- > module.entries;) {
     const Placed& placed = table.placed[i];
-    if (placed.code != code_forward) remove_caller(module.bias + placed.offset);
+    if (placed.code != kCodeForward) remove_caller(module.bias + placed.offset);
   }
   for (uint32_t i = module.entries; i < module.decided; ++i)
-    set_address(table, table.placed[i], absent_address);
+    set_address(table, table.placed[i], kAbsentAddress);
   module.is_placed = false;
 }
 
@@ -73,8 +73,8 @@ void silence_callers(Table& table, uint32_t number, bool silent) {
   const ModuleStates& module = table.modules[number];
   for (uint32_t i = module.entries; i < module.end && module.is_placed; ++i) {
     const Placed& placed = table.placed[i];
-    if (placed.code != code_forward)
-      add_caller({module.bias + placed.offset, silent ? code_forward : placed.code});
+    if (placed.code != kCodeForward)
+      add_caller({module.bias + placed.offset, silent ? kCodeForward : placed.code});
   }
 }
 

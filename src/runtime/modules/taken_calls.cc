@@ -20,8 +20,8 @@ namespace {
 constinit char taker[512]{};
 
 bool allocates(std::string_view name) {
-  constexpr std::string_view names[] = {"malloc", "calloc", "realloc", "_Znwm", "_Znam"};
-  return std::ranges::find(names, name) != std::ranges::end(names);
+  constexpr std::string_view kNames[] = {"malloc", "calloc", "realloc", "_Znwm", "_Znam"};
+  return std::ranges::find(kNames, name) != std::ranges::end(kNames);
 }
 
 // The linker's other lock is not taken while its list is locked: dlopen and dlclose take both in

@@ -49,7 +49,7 @@ class Arena {
 
   // The index of the page that contains `p`; at least page_limit() if `p` is outside.
   uintptr_t index_of(const void* p) const {
-    return (reinterpret_cast<uintptr_t>(p) - base_) >> page_shift;
+    return (reinterpret_cast<uintptr_t>(p) - base_) >> kPageShift;
   }
   // Number of pages in the current range; 0 if the arena has no range.
   uintptr_t page_limit() const { return __atomic_load_n(&page_limit_, __ATOMIC_RELAXED); }
@@ -59,7 +59,7 @@ class Arena {
   // `link` must not be 0.
   Page& page_of(PageLink link) const { return pages_[link - 1]; }
   char* memory_of(const Page& page) const {
-    return reinterpret_cast<char*>(base_ + (static_cast<size_t>(&page - pages_) << page_shift));
+    return reinterpret_cast<char*>(base_ + (static_cast<size_t>(&page - pages_) << kPageShift));
   }
 
   // The kind of the page with the block at `p`.
@@ -68,15 +68,15 @@ class Arena {
   }
 
   BlockBits* bits_of(const Page& page) const {
-    return bits_ + static_cast<size_t>(&page - pages_) * page_words;
+    return bits_ + static_cast<size_t>(&page - pages_) * kPageWords;
   }
   // The block-start bitmap of a mixed-size page: one bit for each granule.
   std::atomic<uint64_t>* starts_of(const Page& page) const {
-    return starts_ + static_cast<size_t>(&page - pages_) * page_words;
+    return starts_ + static_cast<size_t>(&page - pages_) * kPageWords;
   }
   // Only the page's owner may call it.
   void mark_start(const void* p) const {
-    const uintptr_t at = (reinterpret_cast<uintptr_t>(p) - base_) / granule;
+    const uintptr_t at = (reinterpret_cast<uintptr_t>(p) - base_) / kGranule;
     std::atomic<uint64_t>& word = starts_[at / 64];
     word.store(word.load(std::memory_order_relaxed) | uint64_t{1} << (at % 64),
                std::memory_order_relaxed);
@@ -85,13 +85,13 @@ class Arena {
   bool is_used(const void* p) const {
     const auto at = reinterpret_cast<uintptr_t>(p);
     const uint64_t used = bits_at(p).used.load(std::memory_order_relaxed);
-    return at % granule == 0 && (used >> (at / granule % 64)) % 2 != 0;
+    return at % kGranule == 0 && (used >> (at / kGranule % 64)) % 2 != 0;
   }
   // Only the page's owner may call it.
   void mark_used(const void* p) const {
     const auto at = reinterpret_cast<uintptr_t>(p);
     std::atomic<uint64_t>& used = bits_at(p).used;
-    used.store(used.load(std::memory_order_relaxed) | uint64_t{1} << (at / granule % 64),
+    used.store(used.load(std::memory_order_relaxed) | uint64_t{1} << (at / kGranule % 64),
                std::memory_order_relaxed);
   }
 
@@ -99,7 +99,7 @@ class Arena {
   // the page's owner may call it.
   bool move_to_free(const void* p) const {
     BlockBits& bits = bits_at(p);
-    const uintptr_t at = reinterpret_cast<uintptr_t>(p) / granule % 64;
+    const uintptr_t at = reinterpret_cast<uintptr_t>(p) / kGranule % 64;
     const uint64_t used = bits.used.load(std::memory_order_relaxed);
     if ((used >> at) % 2 == 0) return false;
     const uint64_t bit = uint64_t{1} << at;
@@ -109,34 +109,34 @@ class Arena {
   }
 
   // The size of the block at `p` in a mixed-size page, in granules less one. It reads the bitmap
-  // word of `p` and the next one; if neither has the next start, returns at least page_size.
+  // word of `p` and the next one; if neither has the next start, returns at least kPageSize.
   uint64_t granules_behind(const void* p) const {
     const auto at = reinterpret_cast<uintptr_t>(p);
     const auto* word =
-        reinterpret_cast<const std::atomic<uint64_t>*>(starts_of_address_0_) + at / (64 * granule);
+        reinterpret_cast<const std::atomic<uint64_t>*>(starts_of_address_0_) + at / (64 * kGranule);
     const uint64_t bits = word->load(std::memory_order_relaxed);
-    const uint64_t behind = bits >> (at / granule % 64) >> 1;
+    const uint64_t behind = bits >> (at / kGranule % 64) >> 1;
     if (behind != 0) [[likely]]
       return trailing_zeros(behind);
-    if (at / (64 * granule) % page_words == page_words - 1) return page_size;
+    if (at / (64 * kGranule) % kPageWords == kPageWords - 1) return kPageSize;
     const uint64_t after = word[1].load(std::memory_order_relaxed);
-    if (after == 0) return page_size;
-    return 63 - at / granule % 64 + trailing_zeros(after);
+    if (after == 0) return kPageSize;
+    return 63 - at / kGranule % 64 + trailing_zeros(after);
   }
 
   // The current size of the range in granules.
   uint64_t granule_limit() const { return __atomic_load_n(&granule_limit_, __ATOMIC_RELAXED); }
 
   uintptr_t base() const { return base_; }
-  size_t bytes() const { return page_limit() << page_shift; }
+  size_t bytes() const { return page_limit() << kPageShift; }
   // The maximum size of the range.
   size_t max_bytes() const { return max_; }
   const HugePages& huge_pages() const { return huge_pages_; }
   // Number of pages that heaps own.
   uint64_t pages_used() const { return pool_.used(); }
   // Bytes of free pages that may be in memory, and of all pages that were opened.
-  size_t dirty_bytes() const { return pool_.dirty() * page_size; }
-  size_t opened_bytes() const { return pool_.slabs() * slab_size; }
+  size_t dirty_bytes() const { return pool_.dirty() * kPageSize; }
+  size_t opened_bytes() const { return pool_.slabs() * kSlabSize; }
 
  private:
   // `number` must not be 0. std::countr_zero returns int, whose widening would cost an instruction.
@@ -149,12 +149,12 @@ class Arena {
 
   BlockBits& bits_at(const void* p) const {
     return reinterpret_cast<BlockBits*>(
-        bits_of_address_0_)[reinterpret_cast<uintptr_t>(p) / (64 * granule)];
+        bits_of_address_0_)[reinterpret_cast<uintptr_t>(p) / (64 * kGranule)];
   }
 
   // The tables behind the range, which grow with it.
-  enum class Table : unsigned { pages, bits, starts, slabs, available };
-  static constexpr unsigned table_count = 5;
+  enum class Table : unsigned { kPages, kBits, kStarts, kSlabs, kAvailable };
+  static constexpr unsigned kTableCount = 5;
 
   bool begin_growing(size_t maximum);
   bool reserve_fixed(size_t bytes);
@@ -179,7 +179,7 @@ class Arena {
   size_t max_ = 0;
   bool is_first_open_ = false;  // the first 2 MiB are writable
   ranges::GrowingRange memory_range_;
-  ranges::GrowingRange tables_[table_count];
+  ranges::GrowingRange tables_[kTableCount];
   std::atomic<uint32_t> slabs_opened_{0};
   PagePool pool_;
   HugePages huge_pages_;

@@ -42,7 +42,7 @@ class [[gnu::may_alias]] Block {
     const uint64_t address = decoded();
     if (std::rotr(address - arena.base(), 3) < arena.granule_limit()) [[likely]]
       return reinterpret_cast<Block*>(address);
-    if (checking_build && address != 0) report_overwritten(this);
+    if (kCheckingBuild && address != 0) report_overwritten(this);
     return nullptr;
   }
 
@@ -73,6 +73,6 @@ class [[gnu::may_alias]] Block {
 
   uint64_t word_;
 };
-static_assert(sizeof(Block) == granule);
+static_assert(sizeof(Block) == kGranule);
 
 }  // namespace halo::runtime

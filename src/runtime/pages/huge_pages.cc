@@ -7,12 +7,12 @@ namespace halo::runtime {
 namespace {
 
 // Maximum mean time of a first touch, in nanoseconds; small pages take half of it.
-constexpr uint64_t max_each = 1'500'000;
+constexpr uint64_t kMaxEach = 1'500'000;
 // After that number of touches, earlier ones count half: a long time of fast ones must not outweigh
 // slow ones.
-constexpr uint64_t window = 256;
+constexpr uint64_t kWindow = 256;
 // Minimum total time before a stop: four ticks of the clock.
-constexpr uint64_t minimum = 16'000'000;
+constexpr uint64_t kMinimum = 16'000'000;
 
 // Uses no system call, since a filter might forbid it.
 uint64_t now() {
@@ -37,9 +37,10 @@ void HugePages::record_touch(uint64_t nanoseconds) {
   const uint64_t recent = recent_.fetch_add(1, std::memory_order_relaxed) + 1;
   const uint64_t took =
       recent_nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed) + nanoseconds;
-  if (took >= minimum && took >= recent * max_each) stopped_.store(true, std::memory_order_relaxed);
-  if (recent != window) return;
-  recent_.fetch_sub(window / 2, std::memory_order_relaxed);
+  if (took >= kMinimum && took >= recent * kMaxEach)
+    stopped_.store(true, std::memory_order_relaxed);
+  if (recent != kWindow) return;
+  recent_.fetch_sub(kWindow / 2, std::memory_order_relaxed);
   recent_nanoseconds_.fetch_sub(took / 2, std::memory_order_relaxed);
 }
 

@@ -11,12 +11,12 @@ class BlockCache;
 class GroupHeap;
 class ThreadHeap;
 
-inline constexpr size_t granule = 8;  // bytes: the unit of block addresses and sizes
-inline constexpr unsigned page_shift = 16;
-inline constexpr size_t page_size = size_t{1} << page_shift;
-inline constexpr size_t page_words = page_size / granule / 64;  // words of a bitmap with one
-                                                                // bit for each granule
-inline constexpr size_t system_page = 4096;
+inline constexpr size_t kGranule = 8;  // bytes: the unit of block addresses and sizes
+inline constexpr unsigned kPageShift = 16;
+inline constexpr size_t kPageSize = size_t{1} << kPageShift;
+inline constexpr size_t kPageWords = kPageSize / kGranule / 64;  // words of a bitmap with one
+                                                                 // bit for each granule
+inline constexpr size_t kSystemPage = 4096;
 
 // The index of a page plus 1; 0 is not a page.
 using PageLink = uint32_t;
@@ -56,7 +56,7 @@ static_assert(sizeof(Page) == 64);
 
 // Sets the end of the cut part, in bytes from the page's start.
 inline void set_bump_offset(Page& page, size_t bytes) {
-  page.bump_offset = static_cast<uint16_t>(bytes / granule);
+  page.bump_offset = static_cast<uint16_t>(bytes / kGranule);
 }
 
 // The state of the blocks that start in 64 granules, one bit for each granule. Only the page's

@@ -22,18 +22,18 @@ class Starts {
   // The end of the page needs no mark.
   void mark(const void* p) {
     const size_t at = granule_of(p);
-    if (at / 64 < page_words) set(at / 64, get(at / 64) | (uint64_t{1} << (at % 64)));
+    if (at / 64 < kPageWords) set(at / 64, get(at / 64) | (uint64_t{1} << (at % 64)));
   }
 
   // The first start behind `p`, or the end of the page.
   char* next_after(const void* p) const {
     const size_t from = granule_of(p) + 1;
-    for (size_t word = from / 64, first = from % 64; word < page_words; ++word, first = 0) {
+    for (size_t word = from / 64, first = from % 64; word < kPageWords; ++word, first = 0) {
       const uint64_t bits = get(word) & (~uint64_t{0} << first);
       if (bits != 0)
-        return memory_ + (word * 64 + static_cast<size_t>(std::countr_zero(bits))) * granule;
+        return memory_ + (word * 64 + static_cast<size_t>(std::countr_zero(bits))) * kGranule;
     }
-    return memory_ + page_size;
+    return memory_ + kPageSize;
   }
 
   // The last start at or before `p`; null if none is.
@@ -42,7 +42,7 @@ class Starts {
     uint64_t bits = get(word) & (~uint64_t{0} >> (63 - granule_of(p) % 64));
     while (bits == 0 && word != 0) bits = get(--word);
     if (bits == 0) return nullptr;
-    return memory_ + (word * 64 + 63 - static_cast<size_t>(std::countl_zero(bits))) * granule;
+    return memory_ + (word * 64 + 63 - static_cast<size_t>(std::countl_zero(bits))) * kGranule;
   }
 
   // Clears the bits between `begin` and `end`, both exclusive.
@@ -57,13 +57,13 @@ class Starts {
   }
 
   void clear() {
-    for (size_t word = 0; word < page_words; ++word)
+    for (size_t word = 0; word < kPageWords; ++word)
       if (get(word) != 0) set(word, 0);
   }
 
  private:
   size_t granule_of(const void* p) const {
-    return static_cast<size_t>(static_cast<const char*>(p) - memory_) / granule;
+    return static_cast<size_t>(static_cast<const char*>(p) - memory_) / kGranule;
   }
   uint64_t get(size_t word) const { return words_[word].load(std::memory_order_relaxed); }
   void set(size_t word, uint64_t bits) { words_[word].store(bits, std::memory_order_relaxed); }
@@ -109,7 +109,7 @@ class PageBits {
         while (word.free != 0 && taken < maximum) {
           const auto at = static_cast<size_t>(std::countr_zero(word.free));
           word.free &= word.free - 1;
-          visit(memory_ + (number * 64 + at) * granule);
+          visit(memory_ + (number * 64 + at) * kGranule);
           ++taken;
         }
         set_used(word, used(word) | (were ^ word.free));
@@ -122,13 +122,13 @@ class PageBits {
   // The first free block at or behind `from`; null if none is.
   char* first_free_from(const void* from) const {
     size_t word = granule_of(from) / 64;
-    if (word >= page_words) return nullptr;
+    if (word >= kPageWords) return nullptr;
     uint64_t bits = words_[word].free & (~uint64_t{0} << (granule_of(from) % 64));
     while (bits == 0) {
-      if (++word == page_words) return nullptr;
+      if (++word == kPageWords) return nullptr;
       bits = words_[word].free;
     }
-    return memory_ + (word * 64 + static_cast<size_t>(std::countr_zero(bits))) * granule;
+    return memory_ + (word * 64 + static_cast<size_t>(std::countr_zero(bits))) * kGranule;
   }
 
   void clear_free() {
@@ -140,12 +140,12 @@ class PageBits {
 
  private:
   size_t granule_of(const void* p) const {
-    return static_cast<size_t>(static_cast<const char*>(p) - memory_) / granule;
+    return static_cast<size_t>(static_cast<const char*>(p) - memory_) / kGranule;
   }
   BlockBits& word_of(const void* p) const { return words_[granule_of(p) / 64]; }
   uint64_t bit_of(const void* p) const { return uint64_t{1} << (granule_of(p) % 64); }
   static void count_free(Page& page, const void* p) {
-    page.free_words |= uint64_t{1} << (reinterpret_cast<uintptr_t>(p) / granule / 128 % 64);
+    page.free_words |= uint64_t{1} << (reinterpret_cast<uintptr_t>(p) / kGranule / 128 % 64);
   }
   static uint64_t used(const BlockBits& word) { return word.used.load(std::memory_order_relaxed); }
   static void set_used(BlockBits& word, uint64_t bits) {

@@ -8,7 +8,7 @@ namespace halo::runtime {
 namespace {
 
 // Slabs that one call of take_dirty scans at most.
-constexpr uint32_t max_scanned = 64;
+constexpr uint32_t kMaxScanned = 64;
 
 // Without a system call; the resolution may be some milliseconds.
 uint64_t milliseconds() {
@@ -17,7 +17,7 @@ uint64_t milliseconds() {
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
-constexpr uint32_t bit_of(uint32_t page) { return 1u << (page % slab_pages); }
+constexpr uint32_t bit_of(uint32_t page) { return 1u << (page % kSlabPages); }
 
 void raise(std::atomic<uint32_t>& place, uint32_t to) {
   uint32_t now = place.load(std::memory_order_relaxed);
@@ -66,7 +66,7 @@ uint32_t PagePool::find(PageKind kind, uint32_t from) const {
     if (slab < end && slabs_[slab].kind == kind) return slab;
     ++slab;
   }
-  return none;
+  return kNone;
 }
 
 uint32_t PagePool::take_from(uint32_t number) {
@@ -83,9 +83,9 @@ uint32_t PagePool::take_from(uint32_t number) {
       dirty_.fetch_sub(1, std::memory_order_relaxed);
     else
       limit_.count_acquired();
-    return number * slab_pages + at;
+    return number * kSlabPages + at;
   }
-  return none;
+  return kNone;
 }
 
 uint32_t PagePool::take(PageKind kind) {
@@ -93,9 +93,9 @@ uint32_t PagePool::take(PageKind kind) {
   uint32_t from = lowest.load(std::memory_order_relaxed);
   for (;;) {
     const uint32_t slab = find(kind, from);
-    if (slab == none) return none;
+    if (slab == kNone) return kNone;
     const uint32_t page = take_from(slab);
-    if (page != none) {
+    if (page != kNone) {
       used_.fetch_add(1, std::memory_order_relaxed);
       return page;
     }
@@ -113,14 +113,14 @@ uint32_t PagePool::take(PageKind kind) {
 }
 
 void PagePool::put(uint32_t page, bool dirty) {
-  Slab& slab = slabs_[page / slab_pages];
+  Slab& slab = slabs_[page / kSlabPages];
   if (dirty) {
     slab.dirty.fetch_or(bit_of(page), std::memory_order_relaxed);
     dirty_.fetch_add(1, std::memory_order_relaxed);
   }
   used_.fetch_sub(1, std::memory_order_relaxed);
   slab.free.fetch_or(bit_of(page), std::memory_order_seq_cst);
-  mark_available(page / slab_pages);
+  mark_available(page / kSlabPages);
 }
 
 // Once the limit is exceeded, purging continues until half of it is left, so that one system call
@@ -145,8 +145,8 @@ PageMask PagePool::claim_dirty(uint32_t number, uint32_t& were) {
   uint32_t free = slab.free.load(std::memory_order_acquire);
   for (;;) {
     const uint32_t dirty = free & slab.dirty.load(std::memory_order_relaxed);
-    if (dirty == 0 || (slab.kind == PageKind::huge && free != UINT32_MAX)) return {number, 0};
-    const uint32_t pages = slab.kind == PageKind::huge ? free : dirty;
+    if (dirty == 0 || (slab.kind == PageKind::kHuge && free != UINT32_MAX)) return {number, 0};
+    const uint32_t pages = slab.kind == PageKind::kHuge ? free : dirty;
     if (!slab.free.compare_exchange_weak(free, free & ~pages, std::memory_order_acq_rel,
                                          std::memory_order_acquire))
       continue;
@@ -171,7 +171,7 @@ PageMask PagePool::take_dirty(uint32_t last) {
     if (found.pages != 0) return found;
   }
   const uint32_t end = end_.load(std::memory_order_acquire);
-  for (uint32_t i = 0; i < max_scanned && i < end; ++i) {
+  for (uint32_t i = 0; i < kMaxScanned && i < end; ++i) {
     const uint32_t slab = scan_from_.fetch_add(1, std::memory_order_relaxed) % end;
     if (slabs_[slab].dirty.load(std::memory_order_relaxed) == 0) continue;
     const PageMask found = claim_excess(slab);

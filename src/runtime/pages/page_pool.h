@@ -12,11 +12,11 @@ namespace halo::runtime {
 
 // The kind of system pages behind a page. It is the same for a whole slab, so a huge page never
 // covers pages of groups that did not request it.
-enum class PageKind : uint32_t { normal = 0, huge = 1 };
+enum class PageKind : uint32_t { kNormal = 0, kHuge = 1 };
 
 // The step in which the range is opened; the size of a huge page.
-inline constexpr size_t slab_size = size_t{2} << 20;
-inline constexpr uint32_t slab_pages = slab_size >> page_shift;
+inline constexpr size_t kSlabSize = size_t{2} << 20;
+inline constexpr uint32_t kSlabPages = kSlabSize >> kPageShift;
 
 // One bit for each page of the slab.
 struct Slab {
@@ -24,7 +24,7 @@ struct Slab {
   std::atomic<uint32_t> dirty;  // free pages that may be in memory
   PageKind kind;                // constant once the slab is added
 };
-static_assert(slab_pages == 32 && sizeof(Slab) == 12);
+static_assert(kSlabPages == 32 && sizeof(Slab) == 12);
 
 // Pages of one slab.
 struct PageMask {
@@ -48,7 +48,7 @@ struct PageMask {
 // `lowest_`, `used_`, `dirty_` and `shrinks_` are relaxed hints and statistics.
 class PagePool {
  public:
-  static constexpr uint32_t none = UINT32_MAX;
+  static constexpr uint32_t kNone = UINT32_MAX;
 
   // The tables for all slabs, zeroed: one Slab and one bit each.
   void place_at(Slab* slabs, std::atomic<uint64_t>* available);
@@ -56,7 +56,7 @@ class PagePool {
   // Adds a new slab; its pages become free and clean.
   void add(uint32_t slab, PageKind kind);
 
-  // Takes a free page of that kind; returns its number, or `none`. It prefers low slabs, and in a
+  // Takes a free page of that kind; returns its number, or `kNone`. It prefers low slabs, and in a
   // slab the dirty pages.
   uint32_t take(PageKind kind);
 
@@ -81,7 +81,7 @@ class PagePool {
   void put_purged(PageMask mask, uint32_t dirty);
 
   // The kind of a page that was taken.
-  PageKind kind_of(uint32_t page) const { return slabs_[page / slab_pages].kind; }
+  PageKind kind_of(uint32_t page) const { return slabs_[page / kSlabPages].kind; }
 
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 

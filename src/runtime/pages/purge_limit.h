@@ -17,7 +17,7 @@ class PurgeLimit {
  public:
   // The limit in pages, with `used` pages in use.
   uint64_t pages(uint64_t used) const {
-    return at_least + used / share + extra_.load(std::memory_order_relaxed);
+    return kAtLeast + used / kShare + extra_.load(std::memory_order_relaxed);
   }
 
   // A heap took a page that is not in memory.
@@ -31,15 +31,15 @@ class PurgeLimit {
     if (taken == 0) return;  // purging continues
     const uint64_t again = std::min(taken, purged_.exchange(0, std::memory_order_relaxed));
     const uint64_t extra = extra_.load(std::memory_order_relaxed);
-    extra_.store(now - last < reuse_interval ? std::min(extra + again, max_extra) : extra / 2,
+    extra_.store(now - last < kReuseInterval ? std::min(extra + again, kMaxExtra) : extra / 2,
                  std::memory_order_relaxed);
   }
 
  private:
-  static constexpr uint64_t at_least = 32;
-  static constexpr uint64_t share = 16;
-  static constexpr uint64_t reuse_interval = 50;  // milliseconds
-  static constexpr uint64_t max_extra = 1024;     // pages: 64 MiB
+  static constexpr uint64_t kAtLeast = 32;
+  static constexpr uint64_t kShare = 16;
+  static constexpr uint64_t kReuseInterval = 50;  // milliseconds
+  static constexpr uint64_t kMaxExtra = 1024;     // pages: 64 MiB
 
   std::atomic<uint64_t> extra_{0};
   std::atomic<uint64_t> last_{0};      // time of the last call of exceed

@@ -14,9 +14,9 @@
 namespace halo::runtime {
 namespace {
 
-constexpr uintptr_t page = 4096;
-constexpr size_t max_segments = 8;
-constexpr uint8_t direct_call = 0xE8;
+constexpr uintptr_t kPage = 4096;
+constexpr size_t kMaxSegments = 8;
+constexpr uint8_t kDirectCall = 0xE8;
 
 struct Range {
   uintptr_t begin, end;
@@ -30,7 +30,7 @@ struct ModuleCode {
   uintptr_t bias;
   bool found;
   Range whole;
-  Range code[max_segments];
+  Range code[kMaxSegments];
   size_t segments;
 
   bool contains(uintptr_t from, uintptr_t bytes) const {
@@ -47,7 +47,7 @@ struct Thunks {
   uintptr_t bias;
   uintptr_t code;  // the i-th thunk is that of call i
   size_t bytes;    // of the code
-  uintptr_t targets[plan::max_sites];
+  uintptr_t targets[plan::kMaxSites];
 };
 constinit Thunks* all_thunks = nullptr;
 
@@ -61,7 +61,7 @@ int inspect_code(dl_phdr_info* info, size_t, void* data) {
     const Range range{module.bias + part.p_vaddr, module.bias + part.p_vaddr + part.p_memsz};
     module.whole = {std::min(module.whole.begin, range.begin),
                     std::max(module.whole.end, range.end)};
-    if (part.p_flags == (PF_R | PF_X) && module.segments < max_segments)
+    if (part.p_flags == (PF_R | PF_X) && module.segments < kMaxSegments)
       module.code[module.segments++] = range;
   }
   module.found = true;
@@ -71,10 +71,10 @@ int inspect_code(dl_phdr_info* info, size_t, void* data) {
 // The target of the call that returns to that address; 0 if it is not a direct call or leaves the
 // module.
 uintptr_t target_of(const ModuleCode& module, uintptr_t return_address) {
-  const uintptr_t call = return_address - plan::call_bytes;
-  if (!module.contains(call, plan::call_bytes)) return 0;
+  const uintptr_t call = return_address - plan::kCallBytes;
+  if (!module.contains(call, plan::kCallBytes)) return 0;
   const auto* bytes = reinterpret_cast<const uint8_t*>(call);
-  if (bytes[0] != direct_call) return 0;
+  if (bytes[0] != kDirectCall) return 0;
   int32_t displacement;
   std::memcpy(&displacement, bytes + 1, sizeof displacement);
   return return_address + static_cast<uintptr_t>(intptr_t{displacement});
@@ -92,12 +92,12 @@ void* map_at(uintptr_t address, size_t bytes) {
 
 // Prefers memory below the module: the program's heap may grow above it.
 void* map_near(const Range& module, size_t bytes) {
-  constexpr uintptr_t farthest = 512u << 20, step = 64 << 10, lowest = 64 << 10;
-  const uintptr_t begin = module.begin & ~(page - 1);
-  for (uintptr_t away = bytes; away < farthest && away + lowest <= begin; away += step)
+  constexpr uintptr_t kFarthest = 512u << 20, kStep = 64 << 10, kLowest = 64 << 10;
+  const uintptr_t begin = module.begin & ~(kPage - 1);
+  for (uintptr_t away = bytes; away < kFarthest && away + kLowest <= begin; away += kStep)
     if (void* p = map_at(begin - away, bytes)) return p;
-  const uintptr_t end = (module.end + page - 1) & ~(page - 1);
-  for (uintptr_t away = 0; away < farthest; away += step)
+  const uintptr_t end = (module.end + kPage - 1) & ~(kPage - 1);
+  for (uintptr_t away = 0; away < kFarthest; away += kStep)
     if (void* p = map_at(end + away, bytes)) return p;
   return nullptr;
 }
@@ -120,7 +120,7 @@ const Thunks* make_thunks(uint32_t number, const ModuleCode& module, std::span<c
   void* memory =
       mmap(nullptr, sizeof(Thunks), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  const size_t bytes = (calls.size() * thunk_bytes + page - 1) & ~(page - 1);
+  const size_t bytes = (calls.size() * kThunkBytes + kPage - 1) & ~(kPage - 1);
   void* code = map_near(module.whole, bytes);
   if (code == nullptr) {
     munmap(memory, sizeof(Thunks));
@@ -136,7 +136,7 @@ const Thunks* make_thunks(uint32_t number, const ModuleCode& module, std::span<c
     const uintptr_t target = target_of(module, calls[i].return_address);
     if (!module.contains(target, 1)) continue;
     const Thunk thunk{calls[i].site, calls[i].step, active_sites_offset(), target};
-    const uintptr_t at = thunks->code + i * thunk_bytes;
+    const uintptr_t at = thunks->code + i * kThunkBytes;
     if (write_thunk(thunk, reinterpret_cast<uint8_t*>(at), at)) thunks->targets[i] = target;
   }
   if (mprotect(code, bytes, PROT_READ | PROT_EXEC) != 0) {
@@ -152,8 +152,8 @@ const Thunks* make_thunks(uint32_t number, const ModuleCode& module, std::span<c
 // Changes four bytes of code. A copy of the pages replaces them in one step, so no thread executes
 // a partial change or a page that is not executable. No page is writable and executable at once.
 bool change_code(uintptr_t at, int32_t value) {
-  const uintptr_t begin = at & ~(page - 1);
-  const size_t bytes = ((at + sizeof value - 1) & ~(page - 1)) + page - begin;
+  const uintptr_t begin = at & ~(kPage - 1);
+  const size_t bytes = ((at + sizeof value - 1) & ~(kPage - 1)) + kPage - begin;
   void* copy = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (copy == MAP_FAILED) return false;
   void* place = reinterpret_cast<void*>(begin);
@@ -168,7 +168,7 @@ bool change_code(uintptr_t at, int32_t value) {
 
 bool redirect(const ModuleCode& module, const Thunks& thunks, size_t number,
               uintptr_t return_address) {
-  const uintptr_t thunk = thunks.code + number * thunk_bytes;
+  const uintptr_t thunk = thunks.code + number * kThunkBytes;
   const uintptr_t target = target_of(module, return_address);
   if (thunks.targets[number] == 0) return false;
   if (target == thunk) return true;
@@ -185,7 +185,7 @@ void redirect_calls(uint32_t module, uintptr_t bias, std::span<Call> calls) {
   code.bias = bias;
   dl_iterate_phdr(inspect_code, &code);
   const Thunks* thunks = nullptr;
-  if (code.found && calls.size() <= plan::max_sites) {
+  if (code.found && calls.size() <= plan::kMaxSites) {
     thunks = find_thunks(module, bias);
     if (thunks == nullptr) thunks = make_thunks(module, code, calls);
   }

@@ -9,7 +9,7 @@ namespace halo::runtime {
 namespace {
 
 constinit std::span<const plan::Site> sites;  // of the plan; none before configure_selectors
-constinit SiteAddress addresses[plan::max_sites]{};
+constinit SiteAddress addresses[plan::kMaxSites]{};
 
 // Collects the calls of one module; returns their number.
 size_t calls_of(uint32_t module, uintptr_t bias, Call* calls) {
@@ -29,7 +29,7 @@ void set_address(uint32_t site, uintptr_t address) {
 void configure_selectors() {
   sites = active_plan.sites;
   for (size_t i = 0; i < sites.size(); ++i)
-    addresses[i] = {no_address, sites[i].step, (sites[i].flags & plan::site_immediate) != 0};
+    addresses[i] = {kNoAddress, sites[i].step, (sites[i].flags & plan::kSiteImmediate) != 0};
 }
 
 void redirect_module(uint32_t module, ModulePlace place) {
@@ -37,10 +37,10 @@ void redirect_module(uint32_t module, ModulePlace place) {
     const plan::Site& site = sites[i];
     if (site.module == module)
       set_address(i,
-                  place.present && addresses[i].immediate ? place.bias + site.offset : no_address);
+                  place.present && addresses[i].immediate ? place.bias + site.offset : kNoAddress);
   }
   if (!place.present) return;
-  Call calls[plan::max_sites];
+  Call calls[plan::kMaxSites];
   const size_t count = calls_of(module, place.bias, calls);
   if (count == 0) return;
   redirect_calls(module, place.bias, {calls, count});
@@ -52,18 +52,18 @@ CallerCode select_group(const uintptr_t* here) {
   ActiveSites* active = active_sites;
   if (active == nullptr) [[unlikely]] {
     active = begin_active_sites(addresses, sites.size(), here);
-    if (active == nullptr) return code_forward;
+    if (active == nullptr) return kCodeForward;
   }
-  if (!on_own_stack(*active, here)) return code_forward;
+  if (!on_own_stack(*active, here)) return kCodeForward;
   const auto* held = first_holding(active_plan.conjunctions, addresses, *active, here);
-  return held == nullptr ? code_forward
+  return held == nullptr ? kCodeForward
                          : decided_code(held->group, held->alignment == 16 || aligns_all_to_16());
 }
 
 SiteCounts site_counts() {
   SiteCounts counts{};
   for (size_t i = 0; i < sites.size(); ++i) {
-    if (addresses[i].address == no_address)
+    if (addresses[i].address == kNoAddress)
       ++counts.left;
     else if (addresses[i].immediate)
       ++counts.immediate;

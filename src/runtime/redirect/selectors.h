@@ -19,7 +19,7 @@ void configure_selectors();
 // (modules.h).
 void redirect_module(uint32_t module, ModulePlace place);
 
-// The group of the first conjunction that holds, or code_forward. `here` is a stack address at or
+// The group of the first conjunction that holds, or kCodeForward. `here` is a stack address at or
 // below the allocation's return address.
 CallerCode select_group(const uintptr_t* here);
 

@@ -6,7 +6,7 @@
 
 namespace halo::runtime {
 
-inline constexpr size_t thunk_bytes = 192;
+inline constexpr size_t kThunkBytes = 192;
 
 // A thunk records the slot of the call's return address and jumps to the call's target. It keeps
 // the stack as the call left it, and all registers but r11.
@@ -17,7 +17,7 @@ struct Thunk {
   uintptr_t target;       // the original target of the call
 };
 
-// Writes a thunk of thunk_bytes to `memory`, for execution at `address`. Returns false if the
+// Writes a thunk of kThunkBytes to `memory`, for execution at `address`. Returns false if the
 // target is out of reach.
 bool write_thunk(const Thunk& thunk, uint8_t* memory, uintptr_t address);
 

@@ -52,10 +52,10 @@ struct PolicyFunctions {
  private:
   template <void* (*uncached)(size_t, CallerCode), void* (*any)(size_t, const uintptr_t*)>
   [[gnu::always_inline]] static void* serve_fast(size_t size) {
-    if (!is_fast_size<max_direct>(size)) [[unlikely]]
+    if (!is_fast_size<kMaxDirect>(size)) [[unlikely]]
       return any(size, own_slot());
     const CallerCode code = choose(own_slot());
-    void* p = is_decided(code) ? cached_block<max_direct>(code, size) : nullptr;
+    void* p = is_decided(code) ? cached_block<kMaxDirect>(code, size) : nullptr;
     return p != nullptr ? p : uncached(size, code);
   }
 
@@ -64,8 +64,8 @@ struct PolicyFunctions {
   }
 
   static void* serve(size_t size, CallerCode code) {
-    if (is_decided(code) && is_fast_size<plan::max_object_limit>(size)) {
-      if (void* p = cached_block<plan::max_object_limit>(code, size)) return p;
+    if (is_decided(code) && is_fast_size<plan::kMaxObjectLimit>(size)) {
+      if (void* p = cached_block<plan::kMaxObjectLimit>(code, size)) return p;
       if (void* p = bump_block(code, size)) return p;
     }
     return allocate_in(code, size);

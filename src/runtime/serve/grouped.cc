@@ -58,7 +58,7 @@ struct CallSite {
 
 inline Verdict verdict_for(CallSite site) {
   const CallerCode code = find_caller(*site.slot);
-  if (code == code_forward) return forward_verdict;
+  if (code == kCodeForward) return kForwardVerdict;
   const Table& table = *__atomic_load_n(&current_table, __ATOMIC_ACQUIRE);
   const Verdict verdict = identify_caller(table, code, site.slot, site.rbp);
   check_walk(table, site.slot, verdict);
@@ -70,7 +70,7 @@ inline Verdict verdict_for(CallSite site) {
 // A block for `size` bytes of that group; nullptr: forward.
 inline void* allocate_for(Verdict verdict, size_t size) {
   // Alignments above malloc's own 16 bytes are left to the next allocator.
-  if (verdict.group == plan::verdict_forward || verdict.alignment > 16) return nullptr;
+  if (verdict.group == plan::kVerdictForward || verdict.alignment > 16) return nullptr;
   ThreadHeap* heaps = thread_heap();
   if (heaps == nullptr) return nullptr;
   const InsideHeap inside(heaps);
@@ -85,7 +85,7 @@ inline void* allocate_for(Verdict verdict, size_t size) {
 // Frees a block of a page that no thread owns. A page without any owner never had a block: the
 // pointer is foreign, and ignored.
 [[gnu::noinline]] void free_unowned(const ThreadHeap* owner, void* p) {
-  if (owner != stepping_owner) return;
+  if (owner != kSteppingOwner) return;
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) return stepping_heap.free(p);
   const InsideHeap inside(heaps);
@@ -96,7 +96,7 @@ inline void* allocate_for(Verdict verdict, size_t size) {
 [[gnu::noinline]] Span allocate_large(size_t size, CallSite site) {
   if (!may_be_span(size)) return {};
   const Verdict verdict = verdict_for(site);
-  return verdict.group == plan::verdict_forward ? Span{} : allocate_span(verdict.group, size);
+  return verdict.group == plan::kVerdictForward ? Span{} : allocate_span(verdict.group, size);
 }
 
 inline void* allocate_grouped(size_t size, CallSite site) {
@@ -119,7 +119,7 @@ void* allocate_in(CallerCode code, size_t size) { return allocate_for(verdict_of
 Verdict verdict_of_request(const uintptr_t* slot, uintptr_t rbp) {
   if (global_policy != nullptr) return verdict_of(global_policy(slot), 0);
   const CallerCode code = find_caller(*slot);
-  if (code == code_forward) return forward_verdict;
+  if (code == kCodeForward) return kForwardVerdict;
   return identify_caller(*__atomic_load_n(&current_table, __ATOMIC_ACQUIRE), code, slot, rbp);
 }
 

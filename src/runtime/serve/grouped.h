@@ -17,7 +17,7 @@ namespace halo::runtime {
 HALO_HIDDEN extern constinit uint32_t max_object;
 // Maximum size of the fast paths: max_object, or 0 while everything is counted.
 HALO_HIDDEN extern constinit uint64_t fast_max;
-// Likewise, but at most max_direct.
+// Likewise, but at most kMaxDirect.
 HALO_HIDDEN extern constinit uint64_t fast_direct_max;
 
 // The slot of the return address of the enclosing function, into which this is inlined.
@@ -33,7 +33,7 @@ template <int Ahead = 6>
     return walk_fast(now, slot)->code;
   } else {
     now = next_fast(now, slot);
-    if (now == nullptr) return code_forward;
+    if (now == nullptr) return kCodeForward;
     return is_decided(now->code) ? now->code : decide_walk<Ahead - 1>(now, slot);
   }
 }
@@ -42,11 +42,11 @@ template <int Ahead = 6>
 // the largest value.
 template <size_t MaxBytes>
 bool is_fast_size(size_t size) {
-  return !checking_build && size - 1 < (MaxBytes <= max_direct ? fast_direct_max : fast_max);
+  return !kCheckingBuild && size - 1 < (MaxBytes <= kMaxDirect ? fast_direct_max : fast_max);
 }
 
 // A block from the calling thread's cache or run, else nullptr; for 1 to `MaxBytes` bytes.
-template <size_t MaxBytes = plan::max_object_limit>
+template <size_t MaxBytes = plan::kMaxObjectLimit>
 [[gnu::always_inline]] inline void* cached_block(CallerCode code, size_t size) {
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) [[unlikely]]
@@ -63,11 +63,11 @@ template <size_t MaxBytes = plan::max_object_limit>
 // The code for an allocation of the caller with the word `word`, without a stack frame of our own.
 // If more than a walk by constant distances is needed, it returns a code that is not decided.
 [[gnu::always_inline]] inline CallerCode decide_fast(uint64_t word, const uintptr_t* slot) {
-  if (word >> 16 != *slot) return code_unknown;
+  if (word >> 16 != *slot) return kCodeUnknown;
   const auto code = static_cast<CallerCode>(word);
   if (is_decided(code)) return code;
   const State* from = __atomic_load_n(&root_states[root_child_of(code)], __ATOMIC_ACQUIRE);
-  if (address_now(from->address) != *slot) return code_unknown;  // its module has moved
+  if (address_now(from->address) != *slot) return kCodeUnknown;  // its module has moved
   asm(""
       : "+r"(slot));  // delays the computation until it
                       // is needed
@@ -77,7 +77,7 @@ template <size_t MaxBytes = plan::max_object_limit>
 // Frees `p`, a block of that page, if the fast path can.
 [[gnu::always_inline]] inline bool free_fast(const Page& page, void* p) {
   ThreadHeap* const heaps = current_heap;
-  if (checking_build || page.thread.load(std::memory_order_relaxed) != heaps) [[unlikely]]
+  if (kCheckingBuild || page.thread.load(std::memory_order_relaxed) != heaps) [[unlikely]]
     return false;
   // A page without an owner has no used blocks, so behind this check the thread has a heap and is
   // outside it.
@@ -96,7 +96,7 @@ template <size_t MaxBytes = plan::max_object_limit>
 inline void* bump_block(CallerCode code, size_t size) {
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) return nullptr;
-  BlockCache& cache = heaps->cache_of<plan::max_object_limit>(code, size);
+  BlockCache& cache = heaps->cache_of<plan::kMaxObjectLimit>(code, size);
   enter_heap();
   auto* block = static_cast<Block*>(cache.is_empty() ? cache.bump_fast() : nullptr);
   leave_heap(heaps);

@@ -19,13 +19,13 @@ void align_random_pools_to_16();
 uint32_t first_random_number();
 
 HALO_HIDDEN extern constinit uint32_t random_pools;
-HALO_HIDDEN extern constinit uint64_t random_alignment;  // code_align16, or 0
+HALO_HIDDEN extern constinit uint64_t random_alignment;  // kCodeAlign16, or 0
 // The calling thread's last number; 0: none yet.
 extern __thread uint32_t last_random_number __attribute__((tls_model("initial-exec")));
 
 inline CallerCode alignment_of_pools() {
   const uint64_t alignment = __atomic_load_n(&random_alignment, __ATOMIC_RELAXED);
-  if (alignment > code_align16) __builtin_unreachable();
+  if (alignment > kCodeAlign16) __builtin_unreachable();
   return static_cast<CallerCode>(alignment);
 }
 

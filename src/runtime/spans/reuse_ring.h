@@ -13,63 +13,63 @@ namespace halo::runtime {
 // be filled before they are used. Not safe for threads.
 class ReuseRing {
  public:
-  static constexpr size_t max_runs = 512;
-  static constexpr size_t nowhere = SIZE_MAX;
-  enum class Kind : uint8_t { free, used, empty };
+  static constexpr size_t kMaxRuns = 512;
+  static constexpr size_t kNowhere = SIZE_MAX;
+  enum class Kind : uint8_t { kFree, kUsed, kEmpty };
 
   // All pages are of that kind: free or empty.
-  void reset(size_t pages, Kind kind = Kind::free) {
+  void reset(size_t pages, Kind kind = Kind::kFree) {
     count_ = 1;
     runs_[0] = {0, static_cast<uint32_t>(pages), 0, kind};
     clock_ = 0;
   }
 
-  // The first page of the most recently freed run that has `pages` pages; `nowhere` if none has.
+  // The first page of the most recently freed run that has `pages` pages; `kNowhere` if none has.
   size_t allocate(size_t pages) {
-    size_t best = nowhere;
+    size_t best = kNowhere;
     for (size_t at = 0; at < count_; ++at)
-      if (runs_[at].kind == Kind::free && runs_[at].pages >= pages &&
-          (best == nowhere || runs_[at].freed > runs_[best].freed))
+      if (runs_[at].kind == Kind::kFree && runs_[at].pages >= pages &&
+          (best == kNowhere || runs_[at].freed > runs_[best].freed))
         best = at;
-    return best == nowhere ? nowhere : use(best, pages);
+    return best == kNowhere ? kNowhere : use(best, pages);
   }
 
   // The first page of the first empty run that has `pages` pages, which are used from now on;
-  // `nowhere` if none has. `free` or `drain` must follow.
+  // `kNowhere` if none has. `free` or `drain` must follow.
   size_t take_empty(size_t pages) {
     for (size_t at = 0; at < count_; ++at)
-      if (runs_[at].kind == Kind::empty && runs_[at].pages >= pages) return use(at, pages);
-    return nowhere;
+      if (runs_[at].kind == Kind::kEmpty && runs_[at].pages >= pages) return use(at, pages);
+    return kNowhere;
   }
 
   // The pages of the used run at `first`; 0 if there is none.
   size_t pages_at(size_t first) const {
     const size_t at = find(first);
-    return at == nowhere ? 0 : runs_[at].pages;
+    return at == kNowhere ? 0 : runs_[at].pages;
   }
 
   // Frees the used run at `first`, and joins it with free neighbours. Returns false if there is
   // none.
-  bool free(size_t first) { return release(first, Kind::free); }
+  bool free(size_t first) { return release(first, Kind::kFree); }
   // Likewise; it has no memory any more.
-  bool drain(size_t first) { return release(first, Kind::empty); }
+  bool drain(size_t first) { return release(first, Kind::kEmpty); }
 
   // The used run at `first` keeps its first `pages` pages, of more; the others are empty. Returns
   // false if there is no such run, or no room in the table.
   bool drain_behind(size_t first, size_t pages) {
     const size_t at = find(first);
-    if (at == nowhere || count_ == max_runs || runs_[at].pages <= pages) return false;
+    if (at == kNowhere || count_ == kMaxRuns || runs_[at].pages <= pages) return false;
     insert(at + 1, {runs_[at].first + static_cast<uint32_t>(pages),
-                    runs_[at].pages - static_cast<uint32_t>(pages), 0, Kind::empty});
+                    runs_[at].pages - static_cast<uint32_t>(pages), 0, Kind::kEmpty});
     runs_[at].pages = static_cast<uint32_t>(pages);
-    if (at + 2 < count_ && runs_[at + 2].kind == Kind::empty) join(at + 1);
+    if (at + 2 < count_ && runs_[at + 2].kind == Kind::kEmpty) join(at + 1);
     return true;
   }
 
   size_t free_pages() const {
     size_t pages = 0;
     for (size_t at = 0; at < count_; ++at)
-      if (runs_[at].kind == Kind::free) pages += runs_[at].pages;
+      if (runs_[at].kind == Kind::kFree) pages += runs_[at].pages;
     return pages;
   }
 
@@ -83,19 +83,19 @@ class ReuseRing {
   // The first `pages` pages of a run that is not used.
   size_t use(size_t at, size_t pages) {
     if (runs_[at].pages > pages) {
-      if (count_ == max_runs) return nowhere;
+      if (count_ == kMaxRuns) return kNowhere;
       insert(at + 1,
              {runs_[at].first + static_cast<uint32_t>(pages),
               runs_[at].pages - static_cast<uint32_t>(pages), runs_[at].freed, runs_[at].kind});
       runs_[at].pages = static_cast<uint32_t>(pages);
     }
-    runs_[at].kind = Kind::used;
+    runs_[at].kind = Kind::kUsed;
     return runs_[at].first;
   }
 
   bool release(size_t first, Kind to) {
     const size_t at = find(first);
-    if (at == nowhere) return false;
+    if (at == kNowhere) return false;
     runs_[at].kind = to;
     runs_[at].freed = ++clock_;
     if (at + 1 < count_ && runs_[at + 1].kind == to) join(at);
@@ -105,8 +105,8 @@ class ReuseRing {
 
   size_t find(size_t first) const {
     for (size_t at = 0; at < count_; ++at)
-      if (runs_[at].first == first && runs_[at].kind == Kind::used) return at;
-    return nowhere;
+      if (runs_[at].first == first && runs_[at].kind == Kind::kUsed) return at;
+    return kNowhere;
   }
 
   void insert(size_t at, Run run) {
@@ -122,7 +122,7 @@ class ReuseRing {
     --count_;
   }
 
-  std::array<Run, max_runs> runs_{};
+  std::array<Run, kMaxRuns> runs_{};
   size_t count_ = 0;
   uint64_t clock_ = 0;
 };

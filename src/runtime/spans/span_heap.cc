@@ -10,15 +10,15 @@
 namespace halo::runtime {
 namespace {
 
-constexpr size_t line = 64;
-constexpr size_t lines_of_page = system_page / line;
-constexpr size_t min_kept = size_t{16} << 20;  // bytes of free units in memory
-constexpr size_t kept_share = 8;               // likewise, of those in use
-constexpr size_t purged_at_once = 32;          // units
-constexpr size_t min_growth = size_t{4} << 20;
+constexpr size_t kLine = 64;
+constexpr size_t kLinesOfPage = kSystemPage / kLine;
+constexpr size_t kMinKept = size_t{16} << 20;  // bytes of free units in memory
+constexpr size_t kKeptShare = 8;               // likewise, of those in use
+constexpr size_t kPurgedAtOnce = 32;           // units
+constexpr size_t kMinGrowth = size_t{4} << 20;
 // The arena and Tidy's memory are where the first attempts lead, and need room to grow.
-constexpr unsigned first_attempt = 3;
-constexpr unsigned last_attempt = 6;
+constexpr unsigned kFirstAttempt = 3;
+constexpr unsigned kLastAttempt = 6;
 
 constexpr size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -53,18 +53,18 @@ class Locked {
 }  // namespace
 
 bool SpanHeap::reserve(size_t bytes) {
-  const size_t units = bytes / span_unit;
+  const size_t units = bytes / kSpanUnit;
   entries_ = map_table<Entry>(units);
   states_ = map_table<uint32_t>(units);
-  rings_ = map_table<Ring>(max_rings);
+  rings_ = map_table<Ring>(kMaxRings);
   if (entries_ == nullptr || states_ == nullptr || rings_ == nullptr || !units_.reserve(units))
     return false;
-  for (unsigned attempt = first_attempt; attempt <= last_attempt; ++attempt) {
+  for (unsigned attempt = kFirstAttempt; attempt <= kLastAttempt; ++attempt) {
     const uintptr_t at = ranges::find_room(bytes, attempt);
     if (at == 0) break;
     memory_.set(at, 0, PROT_READ | PROT_WRITE);
-    if (!memory_.grow(span_unit)) continue;
-    set_size(bytes, span_unit);
+    if (!memory_.grow(kSpanUnit)) continue;
+    set_size(bytes, kSpanUnit);
     return true;
   }
   // The address space is not the usual one: anywhere, as a whole.
@@ -80,27 +80,27 @@ void SpanHeap::set_size(size_t maximum, size_t mapped) {
   __atomic_store_n(&mapped_, mapped, __ATOMIC_RELEASE);
 }
 
-// The first of `units` free units, marked as used; UnitMap::nowhere if there is no room.
+// The first of `units` free units, marked as used; UnitMap::kNowhere if there is no room.
 size_t SpanHeap::take_units(size_t units, bool& is_zero) {
   const size_t unit = units_.find(units);
-  if (unit == UnitMap::nowhere) return unit;
-  const size_t end = (unit + units) * span_unit;
+  if (unit == UnitMap::kNowhere) return unit;
+  const size_t end = (unit + units) * kSpanUnit;
   if (end > mapped_) {
     // Fewer, larger steps; if they do not fit, as little as possible.
-    const size_t wanted = std::min(max_, end + std::clamp(end / 8, min_growth, max_span));
+    const size_t wanted = std::min(max_, end + std::clamp(end / 8, kMinGrowth, kMaxSpan));
     if (memory_.grow(wanted))
       __atomic_store_n(&mapped_, wanted, __ATOMIC_RELEASE);
     else if (memory_.grow(end))
       __atomic_store_n(&mapped_, end, __ATOMIC_RELEASE);
     else
-      return UnitMap::nowhere;
+      return UnitMap::kNowhere;
   }
   units_.take(unit, units);
   is_zero = unit >= high_;
   high_ = std::max(high_, unit + units);
-  used_ += units * span_unit;
+  used_ += units * kSpanUnit;
   for (size_t at = unit; at < unit + units; ++at) {
-    if (entries_[at].start == Entry::kept) kept_ -= span_unit;
+    if (entries_[at].start == Entry::kKept) kept_ -= kSpanUnit;
     entries_[at].start = 0;
   }
   return unit;
@@ -112,17 +112,17 @@ Span SpanHeap::allocate(size_t bytes) {
   if (!locked) return {};
   free_deferred();
   // Not all at the same line of a page, which would be one cache set.
-  const size_t start = starts_++ * 5 % lines_of_page * line;
-  const size_t units = round_up(bytes + start, span_unit) / span_unit;
+  const size_t start = starts_++ * 5 % kLinesOfPage * kLine;
+  const size_t units = round_up(bytes + start, kSpanUnit) / kSpanUnit;
   bool is_zero = false;
-  const size_t unit = bytes > max_span ? UnitMap::nowhere : take_units(units, is_zero);
-  if (unit == UnitMap::nowhere) {
+  const size_t unit = bytes > kMaxSpan ? UnitMap::kNowhere : take_units(units, is_zero);
+  if (unit == UnitMap::kNowhere) {
     ++counts_.refusals;
     return {};
   }
   entries_[unit] = {static_cast<uint32_t>(units), static_cast<uint16_t>(start), 0};
-  count(units * span_unit);
-  return {reinterpret_cast<void*>(memory_.begin() + unit * span_unit + start), is_zero};
+  count(units * kSpanUnit);
+  return {reinterpret_cast<void*>(memory_.begin() + unit * kSpanUnit + start), is_zero};
 }
 
 void SpanHeap::count(size_t bytes) {
@@ -132,18 +132,18 @@ void SpanHeap::count(size_t bytes) {
 }
 
 bool SpanHeap::make_ring(Ring& ring, uint32_t number, size_t bytes) {
-  const size_t units = round_up(bytes, span_unit) / span_unit;
+  const size_t units = round_up(bytes, kSpanUnit) / kSpanUnit;
   bool is_zero = false;
   const size_t unit = take_units(units, is_zero);
-  if (unit == UnitMap::nowhere) return false;
+  if (unit == UnitMap::kNowhere) return false;
   for (size_t at = unit; at < unit + units; ++at)
     entries_[at] = {0, 0, static_cast<uint16_t>(number + 1)};
-  ring.begin = memory_.begin() + unit * span_unit;
-  ring.bytes = units * span_unit;
+  ring.begin = memory_.begin() + unit * kSpanUnit;
+  ring.bytes = units * kSpanUnit;
   const bool coloured = has_coloured_rings();
   if (coloured) used_ -= ring.bytes;  // most of it has no memory
-  ring.runs.reset(ring.bytes / system_page,
-                  coloured ? ReuseRing::Kind::empty : ReuseRing::Kind::free);
+  ring.runs.reset(ring.bytes / kSystemPage,
+                  coloured ? ReuseRing::Kind::kEmpty : ReuseRing::Kind::kFree);
   return true;
 }
 
@@ -161,23 +161,23 @@ SpanHeap::Part SpanHeap::take_empty(uint32_t number, size_t most) {
   const Locked locked(lock_);
   if (!locked) return {};
   Ring& ring = rings_[number];
-  const size_t pages = std::min(ring.wanted_pages, most / system_page);
+  const size_t pages = std::min(ring.wanted_pages, most / kSystemPage);
   if (pages == 0) return {};
   ring.wanted_pages = 0;
   const size_t first = ring.runs.take_empty(pages);
-  if (first == ReuseRing::nowhere) return {};
-  return {ring.begin + first * system_page, pages * system_page};
+  if (first == ReuseRing::kNowhere) return {};
+  return {ring.begin + first * kSystemPage, pages * kSystemPage};
 }
 
 bool SpanHeap::supply(uint32_t number, uintptr_t begin, size_t bytes) {
   const Locked locked(lock_);
   if (!locked) return false;
   Ring& ring = rings_[number];
-  const size_t first = (begin - ring.begin) / system_page;
-  const size_t taken = ring.runs.pages_at(first) * system_page;
+  const size_t first = (begin - ring.begin) / kSystemPage;
+  const size_t taken = ring.runs.pages_at(first) * kSystemPage;
   const bool partly = bytes < taken;
   if (partly) madvise(reinterpret_cast<void*>(begin + bytes), taken - bytes, MADV_DONTNEED);
-  if (bytes == 0 || (partly && !ring.runs.drain_behind(first, bytes / system_page))) {
+  if (bytes == 0 || (partly && !ring.runs.drain_behind(first, bytes / kSystemPage))) {
     madvise(reinterpret_cast<void*>(begin), bytes, MADV_DONTNEED);
     ring.runs.drain(first);
   } else {
@@ -197,19 +197,19 @@ Span SpanHeap::allocate_confined(uint32_t number, size_t ring_bytes, size_t byte
     ++counts_.unfit;
     return {};
   }
-  const size_t pages = round_up(bytes, system_page) / system_page;
+  const size_t pages = round_up(bytes, kSystemPage) / kSystemPage;
   const size_t page = ring.runs.allocate(pages);
-  if (page == ReuseRing::nowhere) {
-    ring.wanted_pages = std::min(ring.wanted_pages + pages, ring.bytes / system_page);
+  if (page == ReuseRing::kNowhere) {
+    ring.wanted_pages = std::min(ring.wanted_pages + pages, ring.bytes / kSystemPage);
     ++counts_.unfit;
     return {};
   }
   ++counts_.confined;
-  count(pages * system_page);
-  auto* p = reinterpret_cast<void*>(ring.begin + page * system_page);
+  count(pages * kSystemPage);
+  auto* p = reinterpret_cast<void*>(ring.begin + page * kSystemPage);
   Entry& entry = entry_of(p);
   entry.size = static_cast<uint32_t>(pages);
-  entry.start = static_cast<uint16_t>(offset_of(p) % span_unit);
+  entry.start = static_cast<uint16_t>(offset_of(p) % kSpanUnit);
   return {p, false};
 }
 
@@ -223,14 +223,14 @@ void SpanHeap::free(void* p) {
 
 void SpanHeap::free_locked(void* p) {
   Entry& entry = entry_of(p);
-  if (entry.size == 0 || offset_of(p) % span_unit != entry.start) return;
+  if (entry.size == 0 || offset_of(p) % kSpanUnit != entry.start) return;
   counts_.live -= entry.bytes();
   ++counts_.freed;
   if (entry.ring == 0) {
-    free_units(offset_of(p) / span_unit, entry.size);
+    free_units(offset_of(p) / kSpanUnit, entry.size);
   } else {
     Ring& ring = rings_[entry.ring - 1];
-    const size_t page = (reinterpret_cast<uintptr_t>(p) - ring.begin) / system_page;
+    const size_t page = (reinterpret_cast<uintptr_t>(p) - ring.begin) / kSystemPage;
     free_confined(ring, page, entry.bytes());
   }
   entry.size = 0;
@@ -238,23 +238,23 @@ void SpanHeap::free_locked(void* p) {
 
 // A ring that is not coloured keeps its memory.
 void SpanHeap::free_confined(Ring& ring, size_t page, size_t bytes) {
-  if (!has_coloured_rings() || ring.runs.free_pages() * system_page + bytes <= coloured_.kept) {
+  if (!has_coloured_rings() || ring.runs.free_pages() * kSystemPage + bytes <= coloured_.kept) {
     ring.runs.free(page);
     return;
   }
   ring.runs.drain(page);
-  madvise(reinterpret_cast<void*>(ring.begin + page * system_page), bytes, MADV_DONTNEED);
+  madvise(reinterpret_cast<void*>(ring.begin + page * kSystemPage), bytes, MADV_DONTNEED);
 }
 
 void SpanHeap::free_units(size_t unit, size_t units) {
-  const size_t bytes = units * span_unit;
+  const size_t bytes = units * kSpanUnit;
   units_.release(unit, units);
   used_ -= bytes;
-  const bool keeps = kept_ + bytes <= std::max(min_kept, used_ / kept_share) ||
-                     !discard(memory_.begin() + unit * span_unit, bytes);
+  const bool keeps = kept_ + bytes <= std::max(kMinKept, used_ / kKeptShare) ||
+                     !discard(memory_.begin() + unit * kSpanUnit, bytes);
   kept_ += keeps ? bytes : 0;
   for (size_t at = unit; at < unit + units; ++at)
-    entries_[at] = {0, keeps ? Entry::kept : uint16_t{0}, 0};
+    entries_[at] = {0, keeps ? Entry::kKept : uint16_t{0}, 0};
 }
 
 // If the table is full, the span is lost.
@@ -276,7 +276,7 @@ void SpanHeap::free_deferred() {
 
 size_t SpanHeap::usable_size(const void* p) const {
   const Entry& entry = entry_of(p);
-  if (entry.size == 0 || offset_of(p) % span_unit != entry.start) return 0;
+  if (entry.size == 0 || offset_of(p) % kSpanUnit != entry.start) return 0;
   return entry.ring == 0 ? entry.bytes() - entry.start : entry.bytes();
 }
 
@@ -285,7 +285,7 @@ SpanCounts SpanHeap::counts() const { return counts_; }
 SpanBytes SpanHeap::bytes() const {
   const auto read = [](const auto& number) { return __atomic_load_n(&number, __ATOMIC_RELAXED); };
   SpanBytes sum{read(counts_.allocations) - read(counts_.freed), read(counts_.live), read(used_),
-                read(kept_), read(high_) * span_unit};
+                read(kept_), read(high_) * kSpanUnit};
   if (deferred_.load(std::memory_order_relaxed) == 0) return sum;
   for (const std::atomic<void*>& slot : freed_later_) {
     const void* p = slot.load(std::memory_order_relaxed);
@@ -300,7 +300,7 @@ SpanBytes SpanHeap::bytes() const {
 size_t SpanHeap::purge() {
   const KeepErrno keep;
   size_t purged = 0;
-  for (size_t unit = 0; unit != UnitMap::nowhere;) {
+  for (size_t unit = 0; unit != UnitMap::kNowhere;) {
     // Not held in between, so that other threads wait for one part at most.
     const Locked locked(lock_);
     if (!locked) return purged;
@@ -311,18 +311,18 @@ size_t SpanHeap::purge() {
 }
 
 // Purges the first run of kept units from that one on, or the first units of it. Returns the unit
-// behind it, or UnitMap::nowhere if there is none.
+// behind it, or UnitMap::kNowhere if there is none.
 size_t SpanHeap::purge_part(size_t unit, size_t& purged) {
   const auto is_kept = [&](size_t at) {
-    return at < high_ && entries_[at].size == 0 && entries_[at].start == Entry::kept;
+    return at < high_ && entries_[at].size == 0 && entries_[at].start == Entry::kKept;
   };
-  if (kept_ == 0) return UnitMap::nowhere;
+  if (kept_ == 0) return UnitMap::kNowhere;
   while (unit < high_ && !is_kept(unit)) ++unit;
-  if (unit >= high_) return UnitMap::nowhere;
+  if (unit >= high_) return UnitMap::kNowhere;
   const size_t begin = unit;
-  while (unit - begin < purged_at_once && is_kept(unit)) ++unit;
-  const size_t bytes = (unit - begin) * span_unit;
-  if (!discard(memory_.begin() + begin * span_unit, bytes)) return unit;
+  while (unit - begin < kPurgedAtOnce && is_kept(unit)) ++unit;
+  const size_t bytes = (unit - begin) * kSpanUnit;
+  if (!discard(memory_.begin() + begin * kSpanUnit, bytes)) return unit;
   for (size_t at = begin; at < unit; ++at) entries_[at].start = 0;
   kept_ -= bytes;
   purged += bytes;

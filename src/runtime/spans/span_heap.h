@@ -20,8 +20,8 @@
 
 namespace halo::runtime {
 
-inline constexpr size_t span_unit = size_t{64} << 10;
-inline constexpr size_t max_span = size_t{1} << 30;
+inline constexpr size_t kSpanUnit = size_t{64} << 10;
+inline constexpr size_t kMaxSpan = size_t{1} << 30;
 
 // What the memory of an allocated span is like.
 struct Span {
@@ -42,9 +42,9 @@ struct SpanBytes {
 
 class SpanHeap {
  public:
-  static constexpr size_t max_rings = 64;
+  static constexpr size_t kMaxRings = 64;
 
-  // Finds addresses for up to `bytes` bytes, a multiple of span_unit. Called once. Returns false if
+  // Finds addresses for up to `bytes` bytes, a multiple of kSpanUnit. Called once. Returns false if
   // there is no room.
   bool reserve(size_t bytes);
 
@@ -53,7 +53,7 @@ class SpanHeap {
     return offset_of(p) < __atomic_load_n(&mapped_, __ATOMIC_RELAXED);
   }
 
-  // A span of `bytes` bytes, more than span_unit and up to max_span, at a multiple of 64.
+  // A span of `bytes` bytes, more than kSpanUnit and up to kMaxSpan, at a multiple of 64.
   Span allocate(size_t bytes);
 
   // Likewise in that ring, which is made of `ring_bytes` bytes at its first use. Refused if the
@@ -85,7 +85,7 @@ class SpanHeap {
   size_t usable_size(const void* p) const;
 
   // The word of the span at `p` that belongs to the watch (span_watcher.h).
-  uint32_t* watch_state_of(const void* p) const { return &states_[offset_of(p) / span_unit]; }
+  uint32_t* watch_state_of(const void* p) const { return &states_[offset_of(p) / kSpanUnit]; }
 
   // The range, as far as it is mapped.
   uintptr_t begin() const { return memory_.begin(); }
@@ -108,9 +108,9 @@ class SpanHeap {
     uint16_t start;  // of the span in its first unit, in bytes; of a free unit: `kept`
     uint16_t ring;   // 1 + the ring that the unit belongs to, or 0
 
-    static constexpr uint16_t kept = 1;  // its memory was not purged
+    static constexpr uint16_t kKept = 1;  // its memory was not purged
 
-    size_t bytes() const { return size * (ring == 0 ? span_unit : system_page); }
+    size_t bytes() const { return size * (ring == 0 ? kSpanUnit : kSystemPage); }
   };
   static_assert(sizeof(Entry) == 8);
 
@@ -124,7 +124,7 @@ class SpanHeap {
   uintptr_t offset_of(const void* p) const {
     return reinterpret_cast<uintptr_t>(p) - memory_.begin();
   }
-  Entry& entry_of(const void* p) const { return entries_[offset_of(p) / span_unit]; }
+  Entry& entry_of(const void* p) const { return entries_[offset_of(p) / kSpanUnit]; }
   void set_size(size_t maximum, size_t mapped);
   size_t take_units(size_t units, bool& is_zero);
   bool make_ring(Ring& ring, uint32_t number, size_t bytes);
@@ -144,7 +144,7 @@ class SpanHeap {
   uint32_t* states_ = nullptr;
   UnitMap units_;
   BoundedLock lock_;
-  Ring* rings_ = nullptr;  // max_rings of them
+  Ring* rings_ = nullptr;  // kMaxRings of them
   size_t used_ = 0;        // bytes of units in use
   size_t kept_ = 0;        // bytes of free units that may be resident
   uint64_t starts_ = 0;

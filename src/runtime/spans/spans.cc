@@ -21,18 +21,18 @@ constinit bool has_spans = false;
 
 namespace {
 
-constexpr size_t max_range = size_t{64} << 30;
-constexpr size_t min_range = size_t{1} << 30;
-constexpr size_t coloured_ring_bytes = size_t{256} << 20;
+constexpr size_t kMaxRange = size_t{64} << 30;
+constexpr size_t kMinRange = size_t{1} << 30;
+constexpr size_t kColouredRingBytes = size_t{256} << 20;
 
 // How a group's objects are placed.
 class GroupSpans {
  public:
   void set(const plan::Group& group, uint32_t ring) {
     ring_ = ring;
-    ring_bytes_ = group.starts & ~plan::ring_density;
-    const bool confined = (group.flags & plan::group_confined) != 0;
-    has_spans_ = (group.flags & plan::group_spans) != 0;
+    ring_bytes_ = group.starts & ~plan::kRingDensity;
+    const bool confined = (group.flags & plan::kGroupConfined) != 0;
+    has_spans_ = (group.flags & plan::kGroupSpans) != 0;
     confined_.store(confined, std::memory_order_relaxed);
   }
 
@@ -61,12 +61,12 @@ class GroupSpans {
   void give_up() {
     const uint32_t unfit = unfit_.fetch_add(1, std::memory_order_relaxed) + 1;
     const uint32_t fits = fits_.load(std::memory_order_relaxed);
-    if (unfit >= max_unfit && unfit * uint64_t{unfit_share} > fits)
+    if (unfit >= kMaxUnfit && unfit * uint64_t{kUnfitShare} > fits)
       confined_.store(false, std::memory_order_relaxed);
   }
 
-  static constexpr uint32_t max_unfit = 3;
-  static constexpr uint32_t unfit_share = 333;
+  static constexpr uint32_t kMaxUnfit = 3;
+  static constexpr uint32_t kUnfitShare = 333;
 
   uint32_t ring_ = 0;
   size_t ring_bytes_ = 0;
@@ -75,8 +75,8 @@ class GroupSpans {
   std::atomic<uint32_t> fits_{0}, unfit_{0};
 };
 
-constexpr uint32_t max_span_groups = 256;
-constinit std::array<GroupSpans, max_span_groups> groups{};
+constexpr uint32_t kMaxSpanGroups = 256;
+constinit std::array<GroupSpans, kMaxSpanGroups> groups{};
 constinit const HaloSpanWatcher* watcher = nullptr;
 
 void announce(void* p, size_t bytes, uint32_t group) {
@@ -94,16 +94,16 @@ void free_span(void* p) {
 }
 
 void confine(uint32_t number, uint8_t confined) {
-  if (number < max_span_groups) groups[number].confine(confined != 0);
+  if (number < kMaxSpanGroups) groups[number].confine(confined != 0);
 }
 
 HaloWatchedGroup watched_group(uint32_t number) {
   if (number >= active_plan.groups.size()) return {};
   const plan::Group& group = active_plan.groups[number];
-  if ((group.flags & plan::group_spans) == 0) return {};
-  const bool confined = (group.flags & plan::group_confined) != 0;
-  return {group.starts & ~plan::ring_density,
-          static_cast<uint32_t>(group.starts & plan::ring_density), 1, confined};
+  if ((group.flags & plan::kGroupSpans) == 0) return {};
+  const bool confined = (group.flags & plan::kGroupConfined) != 0;
+  return {group.starts & ~plan::kRingDensity,
+          static_cast<uint32_t>(group.starts & plan::kRingDensity), 1, confined};
 }
 
 void arena_range(uintptr_t* begin, size_t* bytes) {
@@ -116,12 +116,12 @@ void spans_range(uintptr_t* begin, size_t* bytes) {
   *bytes = span_heap.mapped();
 }
 
-void colour_rings(size_t kept) { span_heap.colour_rings(coloured_ring_bytes, kept); }
+void colour_rings(size_t kept) { span_heap.colour_rings(kColouredRingBytes, kept); }
 
 HaloRingPart part_of(const SpanHeap::Part& part) { return {part.begin, part.bytes}; }
 
 HaloRingPart ring_of(uint32_t number) {
-  if (number >= max_span_groups || !groups[number].has_ring()) return {};
+  if (number >= kMaxSpanGroups || !groups[number].has_ring()) return {};
   return part_of(span_heap.coloured_ring(groups[number].ring()));
 }
 
@@ -188,12 +188,12 @@ void tell_spans_apart() {
 void begin_watch() {
   const auto begin = reinterpret_cast<HaloWatchBegin>(find_symbol(RTLD_DEFAULT, kHaloWatchBegin));
   if (begin == nullptr) return;
-  control.groups = std::min(max_span_groups, static_cast<uint32_t>(active_plan.groups.size()));
+  control.groups = std::min(kMaxSpanGroups, static_cast<uint32_t>(active_plan.groups.size()));
   watcher = begin(&control);
 }
 
 bool reserve() {
-  for (size_t bytes = max_range; bytes >= min_range; bytes /= 4)
+  for (size_t bytes = kMaxRange; bytes >= kMinRange; bytes /= 4)
     if (span_heap.reserve(bytes)) return true;
   return false;
 }
@@ -203,13 +203,13 @@ bool reserve() {
 void begin_spans() {
   uint32_t ring = 0;
   bool wanted = false;
-  const auto count = std::min<size_t>(active_plan.groups.size(), max_span_groups);
+  const auto count = std::min<size_t>(active_plan.groups.size(), kMaxSpanGroups);
   for (size_t number = 0; number < count; ++number) {
     const plan::Group& group = active_plan.groups[number];
-    if ((group.flags & plan::group_spans) == 0) continue;
+    if ((group.flags & plan::kGroupSpans) == 0) continue;
     groups[number].set(group, ring);
-    const bool has_ring = (group.starts & ~plan::ring_density) != 0;
-    ring = std::min<uint32_t>(ring + (has_ring ? 1 : 0), SpanHeap::max_rings - 1);
+    const bool has_ring = (group.starts & ~plan::kRingDensity) != 0;
+    ring = std::min<uint32_t>(ring + (has_ring ? 1 : 0), SpanHeap::kMaxRings - 1);
     wanted = true;
   }
   if (!wanted || !reserve()) return;
@@ -225,7 +225,7 @@ bool span_stays(const void* p, size_t size) {
 }
 
 Span allocate_span(uint16_t group, size_t size) {
-  if (group >= max_span_groups) return {};
+  if (group >= kMaxSpanGroups) return {};
   const Span span = groups[group].allocate(size);
   if (watcher != nullptr && span.p != nullptr) announce(span.p, size, group);
   return span;

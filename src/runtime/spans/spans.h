@@ -15,7 +15,7 @@ HALO_HIDDEN extern constinit SpanHeap span_heap;
 // Whether any group of the plan has spans.
 HALO_HIDDEN extern constinit bool has_spans;
 
-inline bool may_be_span(size_t size) { return has_spans && size > span_unit && size <= max_span; }
+inline bool may_be_span(size_t size) { return has_spans && size > kSpanUnit && size <= kMaxSpan; }
 
 // Begins, if a group of the plan has spans. Called once, after `resolve_next`, before other threads
 // exist.

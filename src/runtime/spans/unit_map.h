@@ -14,7 +14,7 @@ namespace halo::runtime {
 // `reserve`, and only touched parts of it are resident.
 class UnitMap {
  public:
-  static constexpr size_t nowhere = SIZE_MAX;
+  static constexpr size_t kNowhere = SIZE_MAX;
 
   // Returns false if there is no memory. All units are free.
   bool reserve(size_t units) {
@@ -26,7 +26,7 @@ class UnitMap {
     return true;
   }
 
-  // The first run of `count` free units, by address; `nowhere` if there is none.
+  // The first run of `count` free units, by address; `kNowhere` if there is none.
   size_t find(size_t count) const {
     for (size_t begin = first_free_; begin + count <= units_;) {
       begin = next(begin, false, units_);
@@ -35,7 +35,7 @@ class UnitMap {
       if (end == begin + count) return begin;
       begin = end;
     }
-    return nowhere;
+    return kNowhere;
   }
 
   void take(size_t begin, size_t count) {

@@ -49,9 +49,9 @@ Graph make_graph(size_t vertices, std::span<const WeightedPair> pairs) {
 }
 
 std::vector<uint32_t> find_hubs(const Graph& graph) {
-  constexpr size_t enough = 1000;
+  constexpr size_t kEnough = 1000;
   std::vector<uint32_t> hubs;
-  if (graph.vertices() < enough) return hubs;
+  if (graph.vertices() < kEnough) return hubs;
   std::vector<uint64_t> weight(graph.vertices());
   uint64_t all = 0;
   for (uint32_t vertex = 0; vertex < weight.size(); ++vertex)

@@ -98,8 +98,8 @@ class FactsReader : public objects::Visitor {
   // A request states a power of two, of which the address shows the least multiple it can be.
   void align(uint64_t number) {
     ObjectFacts& one = facts_[number];
-    constexpr uint64_t page = 4096;
-    one.alignment = uint32_t(std::min(one.address & -one.address, page));
+    constexpr uint64_t kPage = 4096;
+    one.alignment = uint32_t(std::min(one.address & -one.address, kPage));
   }
   void free(uint64_t number) { facts_[number].died = tick(); }
   void revive(uint64_t number) { facts_[number].died = ObjectFacts::kNever; }

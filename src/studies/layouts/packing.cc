@@ -22,9 +22,9 @@ uint64_t rounded_up(uint64_t bytes, uint64_t step) { return (bytes + step - 1) /
 
 // Bytes of an object's memory, without overhead.
 uint64_t room(const ObjectFacts& one, const Packing& packing) {
-  constexpr uint64_t least = 24, step = 16, header = 8;
+  constexpr uint64_t kLeast = 24, kStep = 16, kHeader = 8;
   if (!packing.reuse) return one.size;
-  return rounded_up(std::max<uint64_t>(one.size, least) - header, step) + header;
+  return rounded_up(std::max<uint64_t>(one.size, kLeast) - kHeader, kStep) + kHeader;
 }
 
 std::vector<uint64_t> reusing_owners(const Subject& subject, ShareKey key, const Packing& packing) {
@@ -75,8 +75,8 @@ AddressRange huge_pages_of(const Subject& subject, const std::vector<uint64_t>& 
   for (uint64_t number = 1; number < addresses.size(); ++number)
     if (subject.facts[number].in_huge_pages)
       found.end = std::max(found.end, addresses[number] + subject.facts[number].size);
-  constexpr uint64_t page = 2 << 20;
-  found.end = rounded_up(found.end, page);
+  constexpr uint64_t kPage = 2 << 20;
+  found.end = rounded_up(found.end, kPage);
   return found;
 }
 

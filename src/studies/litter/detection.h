@@ -13,7 +13,7 @@ namespace halo::litter {
 
 // Counts of all allocations, or of those that a plan assigns to one group.
 struct SizeCounts {
-  std::atomic<uint64_t> bins[size_classes];
+  std::atomic<uint64_t> bins[kSizeClasses];
 };
 
 // The counts of one program, shared by its threads and forked processes. Live objects are counted

@@ -22,10 +22,10 @@ namespace halo::litter {
 
 namespace {
 
-constexpr const char* default_path = "detector.out";
+constexpr const char* kDefaultPath = "detector.out";
 
 constinit NoDestructor<Detection> holder;
-constexpr Detection& detection = holder.object;
+constexpr Detection& kDetection = holder.object;
 constinit Groups groups;
 constinit char output_path[4096]{};  // copied: programs change their environment and directory
 constinit char program_path[PATH_MAX]{};
@@ -34,13 +34,13 @@ constinit bool counting = false;
 void leave_detection() {
   if (!counting) return;
   const KeepErrno keep;
-  if (detection.write(output_path, program_path)) return;
+  if (kDetection.write(output_path, program_path)) return;
   dprintf(STDERR_FILENO, "halo: the detector could not write %s\n", output_path);
 }
 
 void find_output() {
   const char* requested = value_of("HALO_DETECTOR_FILENAME");
-  if (requested == nullptr) requested = default_path;
+  if (requested == nullptr) requested = kDefaultPath;
   make_absolute(requested, output_path);
 }
 
@@ -50,10 +50,10 @@ __attribute__((destructor)) void finish() { leave_detection(); }
 __attribute__((constructor)) void begin() {
   interpose::next_allocator();  // starts counting if the program has not allocated yet
   if (!counting) return;
-  detection.map_groups(groups.number());  // the runtime's constructor ran before this one
+  kDetection.map_groups(groups.number());  // the runtime's constructor ran before this one
   // The usual signals for ending programs.
-  static constexpr int signals[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM};
-  interpose::watch_ending_signals(signals, [](int) { leave_detection(); });
+  static constexpr int kSignals[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM};
+  interpose::watch_ending_signals(kSignals, [](int) { leave_detection(); });
   at_quick_exit(leave_detection);
 }
 
@@ -64,7 +64,7 @@ void begin_detection() {
   snprintf(program_path, sizeof program_path, "%s", own.path());
   find_output();
   groups = find_groups();
-  counting = detection.open();
+  counting = kDetection.open();
 }
 
 void count_alloc(void*, size_t size, uint64_t slot) {
@@ -75,26 +75,26 @@ void count_alloc(void*, size_t size, uint64_t slot) {
     __asm__ volatile("mov %%rbp, %0" : "=r"(rbp));
     group = groups.group_of_request(size, reinterpret_cast<const uintptr_t*>(slot), rbp);
   }
-  detection.allocated(size, group);
+  kDetection.allocated(size, group);
 }
 
 void count_aligned(void*, size_t size, uint64_t) {
-  if (counting) detection.allocated(size, -1);  // the runtime forwards it
+  if (counting) kDetection.allocated(size, -1);  // the runtime forwards it
 }
 
 void count_free(void*) {
-  if (counting) detection.freed();
+  if (counting) kDetection.freed();
 }
 
 void count_revived(void*) {
-  if (counting) detection.revived();
+  if (counting) kDetection.revived();
 }
 
 }  // namespace
 
 }  // namespace halo::litter
 
-constinit const halo::interpose::Listener halo::interpose::listener{
+constinit const halo::interpose::Listener halo::interpose::kListener{
     .begin = litter::begin_detection,
     .alloc = litter::count_alloc,
     .aligned = litter::count_aligned,

@@ -24,9 +24,9 @@ namespace halo::litter {
 
 namespace {
 
-constexpr uint64_t newest_version = 1;
-constexpr size_t max_bytes = size_t{256} << 20;
-constexpr const char* damaged = "is damaged: run the detector again";
+constexpr uint64_t kNewestVersion = 1;
+constexpr size_t kMaxBytes = size_t{256} << 20;
+constexpr const char* kDamaged = "is damaged: run the detector again";
 
 // A parsed JSON text. Values are referred to by token; token 0 is the whole document, so no value
 // has it.
@@ -89,7 +89,7 @@ const char* read_whole(const char* path, Pages<char>& text) {
     problem = "is not a regular file";
   } else if (status.st_size == 0) {
     problem = "is empty: run the detector again";
-  } else if (static_cast<size_t>(status.st_size) > max_bytes) {
+  } else if (static_cast<size_t>(status.st_size) > kMaxBytes) {
     problem = "is not a detector's output: it is too large";
   } else if (!text.map(static_cast<size_t>(status.st_size))) {
     problem = "cannot be read: there is no memory for it";
@@ -107,27 +107,27 @@ const char* Document::read(const char* path) {
   if (const char* problem = read_whole(path, text_)) return problem;
   jsmn_parser parser;
   jsmn_init(&parser);
-  constexpr const char* cut = "is cut short: run the detector again";
+  constexpr const char* kCut = "is cut short: run the detector again";
   const int needed = jsmn_parse(&parser, text_.begin(), text_.size(), nullptr, 0);
-  if (needed == JSMN_ERROR_PART) return cut;
+  if (needed == JSMN_ERROR_PART) return kCut;
   if (needed <= 0) return "is not a detector's output";
   if (!tokens_.map(static_cast<size_t>(needed))) return "cannot be read: there is no memory for it";
   jsmn_init(&parser);
   count_ = jsmn_parse(&parser, text_.begin(), text_.size(), tokens_.begin(),
                       static_cast<unsigned>(needed));
   if (count_ == JSMN_ERROR_PART)
-    return cut;  // jsmn detects open brackets only while it stores
-                 // tokens
+    return kCut;  // jsmn detects open brackets only while it stores
+                  // tokens
   return count_ == needed && is(0, JSMN_OBJECT) ? nullptr : "is not a detector's output";
 }
 
 // Collects kinds in a table of counts by group and size class.
 class Counts {
  public:
-  bool open(uint32_t groups) { return counts_.map((1 + size_t{groups}) * size_classes); }
+  bool open(uint32_t groups) { return counts_.map((1 + size_t{groups}) * kSizeClasses); }
 
   // Row 0 is for objects in no group.
-  uint64_t& of(size_t row, uint64_t bin) { return counts_[row * size_classes + bin]; }
+  uint64_t& of(size_t row, uint64_t bin) { return counts_[row * kSizeClasses + bin]; }
 
   bool make_kinds(uint32_t larger_size, Pages<Kind>& kinds) const {
     const auto used = static_cast<size_t>(
@@ -136,10 +136,10 @@ class Counts {
     Kind* kind = kinds.begin();
     for (size_t i = 0; i < counts_.size(); ++i) {
       if (counts_[i] == 0) continue;
-      const auto bin = static_cast<uint32_t>(i % size_classes);
-      const auto row = static_cast<uint32_t>(i / size_classes);
-      *kind++ = {counts_[i], bin == larger_class ? larger_size : bin,
-                 row == 0 ? no_group : row - 1};
+      const auto bin = static_cast<uint32_t>(i % kSizeClasses);
+      const auto row = static_cast<uint32_t>(i / kSizeClasses);
+      *kind++ = {counts_[i], bin == kLargerClass ? larger_size : bin,
+                 row == 0 ? kNoGroup : row - 1};
     }
     return true;
   }
@@ -149,30 +149,30 @@ class Counts {
 };
 
 const char* read_bins(const Document& json, int bins, Counts& counts, uint64_t allocations) {
-  if (bins == 0 || !json.is(bins, JSMN_ARRAY) || json.size(bins) != size_classes) return damaged;
+  if (bins == 0 || !json.is(bins, JSMN_ARRAY) || json.size(bins) != kSizeClasses) return kDamaged;
   uint64_t sum = 0;
-  for (uint32_t i = 0; i < size_classes; ++i) {
+  for (uint32_t i = 0; i < kSizeClasses; ++i) {
     uint64_t count;
     if (!json.number(bins + 1 + static_cast<int>(i), count) ||
         __builtin_add_overflow(sum, count, &sum))
-      return damaged;
+      return kDamaged;
     counts.of(0, i) = count;
   }
-  return sum == allocations ? nullptr : damaged;
+  return sum == allocations ? nullptr : kDamaged;
 }
 
 // Reads each group's pairs of size class and count, and subtracts them from the totals.
 const char* read_groups(const Document& json, int groups, Counts& counts) {
   int token = groups + 1;
   for (int row = 1; row <= json.size(groups); ++row) {
-    if (token >= json.count() || !json.is(token, JSMN_ARRAY)) return damaged;
+    if (token >= json.count() || !json.is(token, JSMN_ARRAY)) return kDamaged;
     const int pairs = json.size(token++);
     for (int i = 0; i < pairs; ++i, token += 3) {
       uint64_t bin, count;
       if (token + 2 >= json.count() || !json.is(token, JSMN_ARRAY) || json.size(token) != 2 ||
-          !json.number(token + 1, bin) || !json.number(token + 2, count) || bin >= size_classes ||
+          !json.number(token + 1, bin) || !json.number(token + 2, count) || bin >= kSizeClasses ||
           count > counts.of(0, bin))
-        return damaged;
+        return kDamaged;
       counts.of(static_cast<size_t>(row), bin) += count;
       counts.of(0, bin) -= count;
     }
@@ -188,24 +188,24 @@ const char* read_distribution(const char* path, bool by_group, Distribution& res
   const int format = json.member(0, "format");
   uint64_t version;
   if (format == 0 || !json.equals(format, "halo-detector")) return "is not a detector's output";
-  if (!json.number(json.member(0, "version"), version)) return damaged;
-  if (version > newest_version) return "is of a newer version: update halo";
+  if (!json.number(json.member(0, "version"), version)) return kDamaged;
+  if (version > kNewestVersion) return "is of a newer version: update halo";
   uint64_t larger_bytes;
   if (!json.number(json.member(0, "allocations"), result.allocations) ||
       !json.number(json.member(0, "max_live_allocations"), result.max_live) ||
       !json.number(json.member(0, "larger_bytes"), larger_bytes) ||
       result.max_live > result.allocations)
-    return damaged;
+    return kDamaged;
   const int groups = json.member(0, "groups");
-  if (groups == 0 || !json.is(groups, JSMN_ARRAY)) return damaged;
+  if (groups == 0 || !json.is(groups, JSMN_ARRAY)) return kDamaged;
   result.groups = static_cast<uint32_t>(json.size(groups));
   Counts counts;
   if (!counts.open(by_group ? result.groups : 0))
     return "cannot be read: there is no memory for it";
   if (const char* problem = read_bins(json, json.member(0, "bins"), counts, result.allocations))
     return problem;
-  const uint64_t larger = counts.of(0, larger_class);
-  if (larger_bytes / larger_class < larger || (larger == 0 && larger_bytes != 0)) return damaged;
+  const uint64_t larger = counts.of(0, kLargerClass);
+  if (larger_bytes / kLargerClass < larger || (larger == 0 && larger_bytes != 0)) return kDamaged;
   const uint64_t mean = larger == 0 ? 0 : larger_bytes / larger;
   if (by_group)
     if (const char* problem = read_groups(json, groups, counts)) return problem;

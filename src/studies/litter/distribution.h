@@ -8,7 +8,7 @@
 
 namespace halo::litter {
 
-inline constexpr uint32_t no_group = UINT32_MAX;
+inline constexpr uint32_t kNoGroup = UINT32_MAX;
 
 // Objects of one size in one group, or in no group.
 struct Kind {

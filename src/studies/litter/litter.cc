@@ -24,10 +24,10 @@ __extension__ using Wide = unsigned __int128;
 
 // An object to allocate: its kind, and in the highest bit whether it is freed again.
 using Slot = uint32_t;
-constexpr Slot is_freed = Slot{1} << 31;
+constexpr Slot kIsFreed = Slot{1} << 31;
 
 // Bounds of the overhead per object in most allocators.
-constexpr uint64_t header_bytes = 16;
+constexpr uint64_t kHeaderBytes = 16;
 
 // Exact shares: the number of `amount` items that fall into the part of `whole` from `begin` to
 // `end`. Each share is within one of its exact value, and all of them sum to `amount`.
@@ -41,7 +41,7 @@ uint64_t share(uint64_t amount, uint64_t begin, uint64_t end, uint64_t whole) {
 // Writes to the object: pages that were never written are not in memory.
 void use(void* object, size_t size) {
   auto* bytes = static_cast<volatile char*>(object);
-  for (size_t i = 0; i < size; i += page_bytes) bytes[i] = 1;
+  for (size_t i = 0; i < size; i += kPageBytes) bytes[i] = 1;
   if (size != 0) bytes[size - 1] = 1;
 }
 
@@ -119,7 +119,7 @@ class Littering {
     Wide needed = report_.own_bytes;
     for (const Kind& kind : recorded_.kinds) {
       const uint64_t count = share(report_.objects, seen, seen + kind.count, recorded_.allocations);
-      needed += Wide{count} * (kind.size + header_bytes);
+      needed += Wide{count} * (kind.size + kHeaderBytes);
       seen += kind.count;
     }
     const uint64_t room = memory_room();
@@ -141,7 +141,7 @@ class Littering {
       const uint64_t count =
           share(report_.objects, recorded, recorded + kind.count, recorded_.allocations);
       const uint64_t leaving = share(going, objects, objects + count, report_.objects);
-      for (uint64_t n = 0; n < leaving; ++n) slots_[--back] = static_cast<Slot>(i) | is_freed;
+      for (uint64_t n = 0; n < leaving; ++n) slots_[--back] = static_cast<Slot>(i) | kIsFreed;
       for (uint64_t n = leaving; n < count; ++n) slots_[front++] = static_cast<Slot>(i);
       recorded += kind.count;
       objects += count;
@@ -160,13 +160,13 @@ class Littering {
     size_t leaving = 0;
     uint64_t made = 0, kept = 0;
     for (const Slot slot : slots_) {
-      const Kind& kind = recorded_.kinds[slot & ~is_freed];
+      const Kind& kind = recorded_.kinds[slot & ~kIsFreed];
       void* object = take(kind);
       if (object == nullptr) break;
       use(object, kind.size);
       ++made;
       report_.bytes += kind.size;
-      if ((slot & is_freed) != 0) {
+      if ((slot & kIsFreed) != 0) {
         gone_[leaving++] = object;
       } else {
         ++kept;
@@ -182,7 +182,7 @@ class Littering {
   void* take(const Kind& kind) {
     if (heap_ != nullptr)
       return heap_->allocate(heap_->state, kind.size, random_.below(UINT64_MAX));
-    if (kind.group == no_group) return malloc(kind.size);
+    if (kind.group == kNoGroup) return malloc(kind.size);
     void* object = groups_.allocate(kind.group, kind.size);
     if (object == nullptr) return malloc(kind.size);
     ++report_.grouped;

@@ -108,8 +108,8 @@ void write_log(double program_seconds) {
   const int fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return;
   Output out(fd);
-  static constexpr const char* outcomes[] = {"littered", "not littered", "in part"};
-  out.print("{\"outcome\": \"%s\", \"problem\": ", outcomes[outcome]);
+  static constexpr const char* kOutcomes[] = {"littered", "not littered", "in part"};
+  out.print("{\"outcome\": \"%s\", \"problem\": ", kOutcomes[outcome]);
   out.quote(problem != nullptr ? problem : report.problem);
   out.print(", \"occupancy\": %.17g, \"multiplier\": %.17g, \"seed\": %lu, ", settings.occupancy,
             settings.multiplier, settings.seed);

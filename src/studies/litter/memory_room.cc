@@ -15,7 +15,7 @@ namespace halo::litter {
 
 namespace {
 
-constexpr uint64_t unlimited = UINT64_MAX;
+constexpr uint64_t kUnlimited = UINT64_MAX;
 
 // The first bytes of a small file; empty if it cannot be read.
 struct Text {
@@ -30,13 +30,13 @@ struct Text {
 
 uint64_t number_after(const char* text, const char* name) {
   const char* at = strstr(text, name);
-  return at == nullptr ? unlimited : strtoull(at + strlen(name), nullptr, 10);
+  return at == nullptr ? kUnlimited : strtoull(at + strlen(name), nullptr, 10);
 }
 
 uint64_t available() {
   const Text info("/proc/meminfo");
   const uint64_t kib = number_after(info.text, "MemAvailable:");
-  return kib == unlimited ? unlimited : kib * 1024;
+  return kib == kUnlimited ? kUnlimited : kib * 1024;
 }
 
 uint64_t left_in(const char* group) {
@@ -44,7 +44,7 @@ uint64_t left_in(const char* group) {
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
   const Text maximum_text(path);
   if (maximum_text.text[0] < '0' || maximum_text.text[0] > '9')
-    return unlimited;  // "max", or no such file
+    return kUnlimited;  // "max", or no such file
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", group);
   const uint64_t now = strtoull(Text(path).text, nullptr, 10);
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.stat", group);
@@ -57,7 +57,7 @@ uint64_t left_in(const char* group) {
 uint64_t left_in_groups() {
   Text own("/proc/self/cgroup");
   char* group = strstr(own.text, "0::");
-  if (group == nullptr) return unlimited;
+  if (group == nullptr) return kUnlimited;
   group += strlen("0::");
   group[strcspn(group, "\n")] = '\0';
   uint64_t least = left_in("");
@@ -74,7 +74,7 @@ uint64_t left_of_limits() {
     int column;  // of statm: the amount that counts against the limit
   };
   const Text statm("/proc/self/statm");
-  uint64_t least = unlimited;
+  uint64_t least = kUnlimited;
   for (const Limit limited : {Limit{RLIMIT_AS, 0}, Limit{RLIMIT_DATA, 5}}) {
     struct rlimit limit;
     if (getrlimit(limited.kind, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) continue;

@@ -6,12 +6,12 @@
 
 namespace halo::litter {
 
-inline constexpr uint32_t page_bytes = 4096;
-inline constexpr uint32_t larger_class = page_bytes + 1;
-inline constexpr uint32_t size_classes = page_bytes + 2;
+inline constexpr uint32_t kPageBytes = 4096;
+inline constexpr uint32_t kLargerClass = kPageBytes + 1;
+inline constexpr uint32_t kSizeClasses = kPageBytes + 2;
 
 constexpr uint32_t class_of(size_t size) {
-  return size <= page_bytes ? static_cast<uint32_t>(size) : larger_class;
+  return size <= kPageBytes ? static_cast<uint32_t>(size) : kLargerClass;
 }
 
 }  // namespace halo::litter

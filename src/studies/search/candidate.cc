@@ -23,9 +23,9 @@ bool parse_group(std::string_view word, plan::Group& group) {
       !parse_number(word.substr(first + 1, second - first - 1), reuse) ||
       !parse_number(word.substr(second + 1), group.starts))
     return false;
-  if (reuse > uint32_t(plan::Reuse::whole_chunks)) return false;
+  if (reuse > uint32_t(plan::Reuse::kWholeChunks)) return false;
   group.reuse = plan::Reuse(reuse);
-  return plan::check_group(group, plan::group_flags) == nullptr;
+  return plan::check_group(group, plan::kGroupFlags) == nullptr;
 }
 
 bool parse_verdict(std::string_view word, size_t groups, Verdict& verdict) {
@@ -44,8 +44,8 @@ bool parse_candidate(std::string_view line, Candidate& candidate) {
   candidate.name = next_word(line);
   size_t groups = 0;
   if (candidate.name.empty() || !parse_number(next_word(line), candidate.max_object) ||
-      candidate.max_object > plan::max_object_limit || !parse_number(next_word(line), groups) ||
-      groups > plan::max_groups)
+      candidate.max_object > plan::kMaxObjectLimit || !parse_number(next_word(line), groups) ||
+      groups > plan::kMaxGroups)
     return false;
   candidate.groups.resize(groups);
   for (plan::Group& group : candidate.groups)

@@ -10,9 +10,9 @@
 
 namespace halo::predict {
 
-// Where the objects of a context go; `group` is verdict_forward if they are forwarded.
+// Where the objects of a context go; `group` is kVerdictForward if they are forwarded.
 struct Verdict {
-  uint16_t group = plan::verdict_forward;
+  uint16_t group = plan::kVerdictForward;
   bool align16 = false;
 };
 

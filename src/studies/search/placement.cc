@@ -29,7 +29,7 @@ bool Placement::open(const Candidate& candidate) {
   candidate_ = &candidate;
   if (candidate.groups.empty()) return true;
   huge_groups_ = std::ranges::any_of(candidate.groups, [](const plan::Group& group) {
-    return (group.flags & plan::group_huge_pages) != 0;
+    return (group.flags & plan::kGroupHugePages) != 0;
   });
   runtime::resolve_next();
   runtime::max_object = candidate.max_object;
@@ -41,12 +41,12 @@ bool Placement::open(const Candidate& candidate) {
 
 uint64_t Placement::allocate(const StoredObject& object) {
   const Verdict verdict = candidate_->verdict(object.context, object.size);
-  if (verdict.group == plan::verdict_forward || object.aligned) return object.address;
+  if (verdict.group == plan::kVerdictForward || object.aligned) return object.address;
   const void* block =
       runtime::allocate_in(runtime::decided_code(verdict.group, verdict.align16), object.size);
   if (block == nullptr) return object.address;
   ++grouped_;
-  mixed_ += (candidate_->groups[verdict.group].flags & plan::group_by_size) == 0;
+  mixed_ += (candidate_->groups[verdict.group].flags & plan::kGroupBySize) == 0;
   peak_pages_ = std::max(peak_pages_, runtime::arena.pages_used());
   return shown(block);
 }
@@ -56,7 +56,7 @@ uint64_t Placement::reallocate(uint64_t old, const StoredObject& object) {
   if (!runtime::arena.contains(block)) return allocate(object);
   const auto alignment = [&] {
     const Verdict verdict = candidate_->verdict(object.context, object.size);
-    return verdict.group != plan::verdict_forward && verdict.align16 ? 16 : 0;
+    return verdict.group != plan::kVerdictForward && verdict.align16 ? 16 : 0;
   };
   if (runtime::stays_in_place(block, runtime::usable_size_grouped(block), object.size, alignment))
     return old;
@@ -71,7 +71,8 @@ void Placement::free(uint64_t address) {
 
 bool Placement::is_huge(uint64_t address) {
   void* const block = hidden(address);
-  return runtime::arena.contains(block) && runtime::arena.kind_of(block) == runtime::PageKind::huge;
+  return runtime::arena.contains(block) &&
+         runtime::arena.kind_of(block) == runtime::PageKind::kHuge;
 }
 
 }  // namespace halo::predict

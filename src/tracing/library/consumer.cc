@@ -60,13 +60,13 @@ struct Consumer {
 
 constinit Consumer consumer;
 constinit NoDestructor<Emptying> storage;
-constexpr Emptying& emptying = storage.object;
+constexpr Emptying& kEmptying = storage.object;
 __thread bool is_consumer __attribute__((tls_model("initial-exec")));
 
 void finish(trace::Ending ending, uint32_t detail) {
   halo_log_epoch.store(0);
-  emptying.round(~uint64_t{0}, true);
-  emptying.end(ending, detail);
+  kEmptying.round(~uint64_t{0}, true);
+  kEmptying.end(ending, detail);
   consumer.state = State::kEnded;
 }
 
@@ -76,20 +76,20 @@ bool complete(uint64_t word) {
     case Request::kNone:
       return true;
     case Request::kEnd:
-      if (consumer.state == State::kPaused) emptying.continue_after_end();
+      if (consumer.state == State::kPaused) kEmptying.continue_after_end();
       finish(trace::Ending(word >> 8 & 0xff), uint32_t(word >> 32));
       break;
     case Request::kEndForExec:
-      if (consumer.state == State::kPaused && !emptying.continue_after_end())
+      if (consumer.state == State::kPaused && !kEmptying.continue_after_end())
         break;  // two
                 // concurrent
                 // execs
-      emptying.round(events::owner_key(advance_epoch()), false);
-      emptying.end(trace::Ending::kExec, 0);
+      kEmptying.round(events::owner_key(advance_epoch()), false);
+      kEmptying.end(trace::Ending::kExec, 0);
       consumer.state = State::kPaused;
       break;
     case Request::kResume:
-      if (emptying.continue_after_end()) {
+      if (kEmptying.continue_after_end()) {
         consumer.state = State::kRunning;
       } else {
         halo_log_epoch.store(0);
@@ -159,7 +159,7 @@ void* run(void*) {
   const ReentrancyGuard own;
   pthread_setname_np(pthread_self(), "halo-logging");
   unshare_descriptors(consumer.output->inherited_descriptor());
-  bool alive = emptying.begin(consumer.output);
+  bool alive = kEmptying.begin(consumer.output);
   if (!alive) {
     halo_log_epoch.store(0);
     consumer.state = State::kEnded;
@@ -169,8 +169,8 @@ void* run(void*) {
   while (alive) {
     const uint32_t seen = consumer.work.load();
     if (consumer.state == State::kRunning) {
-      emptying.round(events::owner_key(advance_epoch()), false);
-      if (emptying.failed()) finish(trace::Ending::kNoSpace, emptying.error());
+      kEmptying.round(events::owner_key(advance_epoch()), false);
+      if (kEmptying.failed()) finish(trace::Ending::kNoSpace, kEmptying.error());
     }
     alive = complete(consumer.request.load()) && consumer.state != State::kEnded;
     if (alive && consumer.without_main && is_last_thread()) {

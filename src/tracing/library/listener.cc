@@ -59,7 +59,7 @@ void revive(void* address) {
 
 }  // namespace halo::logging
 
-constinit const halo::interpose::Listener halo::interpose::listener{
+constinit const halo::interpose::Listener halo::interpose::kListener{
     .begin = logging::begin_process,
     .alloc = logging::alloc,
     .aligned = logging::alloc,

@@ -20,7 +20,7 @@ namespace halo::logging {
 
 namespace {
 
-constexpr int ending_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,   SIGTRAP,   SIGABRT,
+constexpr int kEndingSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,   SIGTRAP,   SIGABRT,
                                   SIGBUS,  SIGFPE,  SIGUSR1, SIGSEGV,  SIGUSR2,   SIGPIPE,
                                   SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ,  SIGVTALRM, SIGPROF,
                                   SIGIO,   SIGPWR,  SIGSYS,  SIGSTKFLT};
@@ -87,7 +87,7 @@ __attribute__((constructor)) void begin() {
   const ReentrancyGuard own;
   has_key = pthread_key_create(&key, leave_thread) == 0;
   pthread_atfork(prepare_fork, leave_fork, begin_child);
-  interpose::watch_ending_signals(ending_signals, leave_at_signal);
+  interpose::watch_ending_signals(kEndingSignals, leave_at_signal);
   interpose::watch_exits(finish);
   at_quick_exit(finish);
   prepare_consumer(output);

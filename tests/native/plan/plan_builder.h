@@ -27,20 +27,20 @@ class PlanBuilder {
     modules_.back().layout = digest;
     return *this;
   }
-  PlanBuilder& group(Reuse reuse = Reuse::newest_first) {
+  PlanBuilder& group(Reuse reuse = Reuse::kNewestFirst) {
     groups_.push_back({0, reuse, 0});
     return *this;
   }
   // Gives the last group spans, and a ring if `ring` is not 0.
   PlanBuilder& spans(uint64_t ring, bool confined, uint64_t density = 0) {
-    groups_.back().flags |= group_spans;
-    if (confined) groups_.back().flags |= group_confined;
+    groups_.back().flags |= kGroupSpans;
+    if (confined) groups_.back().flags |= kGroupConfined;
     groups_.back().starts = ring | density;
     return *this;
   }
   // Adds a state and returns its number.
   uint32_t state(uint32_t parent, uint64_t offset, uint16_t verdict, int32_t step = 16,
-                 Rule rule = Rule::constant) {
+                 Rule rule = Rule::kConstant) {
     State s{};
     s.parent = parent;
     s.offset = offset;
@@ -52,14 +52,14 @@ class PlanBuilder {
   }
   // A call site for selectors; the plan becomes one of them.
   uint16_t site(uint64_t offset, uint32_t step = 0, uint32_t module = 0) {
-    flags_ |= header_selectors;
-    states_[0].verdict = verdict_forward;
+    flags_ |= kHeaderSelectors;
+    states_[0].verdict = kVerdictForward;
     sites_.push_back({module, 0, offset, step, 0});
     return static_cast<uint16_t>(sites_.size() - 1);
   }
   PlanBuilder& conjunction(uint16_t group, std::span<const uint16_t> sites) {
     Conjunction c{group, 0, static_cast<uint16_t>(sites.size()), 0, {}};
-    std::fill_n(c.sites, max_conjunction_sites, no_site);
+    std::fill_n(c.sites, kMaxConjunctionSites, kNoSite);
     std::copy(sites.begin(), sites.end(), c.sites);
     conjunctions_.push_back(c);
     return *this;
@@ -87,14 +87,14 @@ class PlanBuilder {
 
   std::vector<std::byte> bytes() const {
     Header h{};
-    std::memcpy(h.magic, magic, sizeof magic);
+    std::memcpy(h.magic, kMagic, sizeof kMagic);
     const bool has_spans = std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
-      return (group.flags & group_spans) != 0;
+      return (group.flags & kGroupSpans) != 0;
     });
-    h.version = has_spans ? span_version : layout_version;
+    h.version = has_spans ? kSpanVersion : kLayoutVersion;
     const bool has_digests = std::any_of(modules_.begin(), modules_.end(),
                                          [](const Module& module) { return module.layout != 0; });
-    if (has_digests) h.version = digest_version;
+    if (has_digests) h.version = kDigestVersion;
     h.flags = flags_;
     h.modules = static_cast<uint32_t>(modules_.size());
     h.groups = static_cast<uint32_t>(groups_.size());
@@ -105,7 +105,7 @@ class PlanBuilder {
     h.checked_modules = static_cast<uint32_t>(checked_.size());
     h.relaxations = static_cast<uint32_t>(relaxations_.size());
     std::vector<std::byte> file(sizeof h);
-    if (h.version >= hint_version) append(file, std::vector<HintCounts>(1));
+    if (h.version >= kHintVersion) append(file, std::vector<HintCounts>(1));
     append(file, modules_);
     append(file, groups_);
     append(file, states_);
@@ -136,7 +136,7 @@ class PlanBuilder {
   std::vector<Module> modules_;
   std::vector<Group> groups_;
   std::vector<State> states_{
-      State{0, 0, 0, 0, Rule::end, 0, verdict_undecided, 0, 0, 0}};  // the root
+      State{0, 0, 0, 0, Rule::kEnd, 0, kVerdictUndecided, 0, 0, 0}};  // the root
   std::vector<Site> sites_;
   std::vector<Conjunction> conjunctions_;
   std::vector<CheckedModule> checked_;

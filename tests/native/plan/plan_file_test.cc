@@ -14,10 +14,10 @@ namespace {
 
 std::vector<std::byte> good_plan() {
   PlanBuilder builder;
-  builder.module(1).module(2).group().group(Reuse::whole_chunks);
-  const uint32_t outer = builder.state(0, 0x1000, verdict_undecided);
+  builder.module(1).module(2).group().group(Reuse::kWholeChunks);
+  const uint32_t outer = builder.state(0, 0x1000, kVerdictUndecided);
   builder.state(outer, 0x2000, 1);
-  builder.state(outer, 0x3000, verdict_forward);
+  builder.state(outer, 0x3000, kVerdictForward);
   return builder.bytes();
 }
 
@@ -26,15 +26,15 @@ void poke(std::vector<std::byte>& file, size_t at, Field value) {
   std::memcpy(file.data() + at, &value, sizeof value);
 }
 
-constexpr size_t groups_at = sizeof(Header) + 2 * sizeof(Module);
-constexpr size_t states_at = groups_at + 2 * sizeof(Group);
+constexpr size_t kGroupsAt = sizeof(Header) + 2 * sizeof(Module);
+constexpr size_t kStatesAt = kGroupsAt + 2 * sizeof(Group);
 
 TEST(PlanFile, ReadsWrittenPlans) {
   PlanView view;
   const std::vector<std::byte> file = good_plan();
   ASSERT_EQ(validate(file, view), nullptr);
   EXPECT_EQ(view.modules.size(), 2u);
-  EXPECT_EQ(view.groups[1].reuse, Reuse::whole_chunks);
+  EXPECT_EQ(view.groups[1].reuse, Reuse::kWholeChunks);
   ASSERT_EQ(view.states.size(), 4u);
   EXPECT_EQ(view.states[2].verdict, 1);
   EXPECT_EQ(view.states[2].offset, 0x2000u);
@@ -49,22 +49,22 @@ std::string problem_of_spans(uint64_t ring, bool confined, uint64_t density) {
 
 TEST(PlanFile, RingsAndDensitiesHaveLimits) {
   EXPECT_EQ(problem_of_spans(0, false, 0), "");
-  EXPECT_EQ(problem_of_spans(min_ring, true, max_density), "");
-  EXPECT_EQ(problem_of_spans(max_ring, false, 1), "");
-  for (const uint64_t ring : {uint64_t{0}, min_ring - 4096, max_ring + 4096})
+  EXPECT_EQ(problem_of_spans(kMinRing, true, kMaxDensity), "");
+  EXPECT_EQ(problem_of_spans(kMaxRing, false, 1), "");
+  for (const uint64_t ring : {uint64_t{0}, kMinRing - 4096, kMaxRing + 4096})
     EXPECT_EQ(problem_of_spans(ring, true, 0), "the plan has a ring of an impossible size");
-  EXPECT_EQ(problem_of_spans(max_ring + 4096, false, 0),
+  EXPECT_EQ(problem_of_spans(kMaxRing + 4096, false, 0),
             "the plan has a ring of an impossible size");
-  EXPECT_EQ(problem_of_spans(min_ring, true, max_density + 1),
+  EXPECT_EQ(problem_of_spans(kMinRing, true, kMaxDensity + 1),
             "the plan has a page with too many lines");
 }
 
 TEST(PlanFile, OnlyTheVersionWithSpansHasThem) {
   PlanBuilder builder;
-  builder.module(1).group().spans(min_ring, true);
+  builder.module(1).group().spans(kMinRing, true);
   builder.state(0, 0x1000, 0);
   std::vector<std::byte> file = builder.bytes();
-  poke(file, offsetof(Header, version), span_version - 1);
+  poke(file, offsetof(Header, version), kSpanVersion - 1);
   PlanBuilder::seal(file);
   EXPECT_EQ(problem_with(file), "the plan has an unknown flag");
 }
@@ -78,7 +78,7 @@ TEST(PlanFile, OnlyTheVersionWithDigestsHasThem) {
   PlanView view;
   ASSERT_EQ(validate(file, view), nullptr);
   EXPECT_EQ(view.modules[0].layout, 0x12345678u);
-  poke(file, offsetof(Header, version), digest_version - 1);
+  poke(file, offsetof(Header, version), kDigestVersion - 1);
   EXPECT_EQ(problem_with(file), "the plan has an unknown field");
 }
 
@@ -117,7 +117,7 @@ TEST(PlanFile, RefusesEveryFlippedBitOfTheBody) {
 
 TEST(PlanFile, NamesANewerVersion) {
   std::vector<std::byte> file = good_plan();
-  poke(file, offsetof(Header, version), version + 1);
+  poke(file, offsetof(Header, version), kVersion + 1);
   EXPECT_EQ(problem_with(file), "the plan is of a newer version than this runtime reads");
 }
 
@@ -132,9 +132,9 @@ TEST(PlanFile, RefusesAnExecutableThatItLacks) {
 std::vector<std::byte> plan_of_random_pools() {
   PlanBuilder builder;
   builder.module(1).group().group();
-  builder.at(0).verdict = verdict_forward;
+  builder.at(0).verdict = kVerdictForward;
   std::vector<std::byte> file = builder.bytes();
-  poke<uint32_t>(file, offsetof(Header, flags), header_random_pools);
+  poke<uint32_t>(file, offsetof(Header, flags), kHeaderRandomPools);
   poke<uint32_t>(file, offsetof(Header, executable), 1);
   return file;
 }
@@ -151,7 +151,7 @@ TEST(PlanFile, ReadsRandomPools) {
 
 TEST(PlanFile, RefusesRandomPoolsWithCallers) {
   std::vector<std::byte> file = good_plan();
-  poke<uint32_t>(file, offsetof(Header, flags), header_random_pools);
+  poke<uint32_t>(file, offsetof(Header, flags), kHeaderRandomPools);
   EXPECT_EQ(problem_with(file), "the plan draws groups at random and has states");
   file = plan_of_random_pools();
   poke<uint32_t>(file, offsetof(Header, executable), 0);
@@ -162,9 +162,9 @@ TEST(PlanFile, RefusesRandomPoolsWithCallers) {
   PlanBuilder::seal(file);
   EXPECT_EQ(problem_with(file), "the plan requires an impossible alignment");
   PlanBuilder nothing;
-  nothing.at(0).verdict = verdict_forward;
+  nothing.at(0).verdict = kVerdictForward;
   file = nothing.bytes();
-  poke<uint32_t>(file, offsetof(Header, flags), header_random_pools);
+  poke<uint32_t>(file, offsetof(Header, flags), kHeaderRandomPools);
   EXPECT_EQ(problem_with(file), "the plan draws from groups that it lacks");
 }
 
@@ -175,8 +175,8 @@ std::vector<std::byte> plan_of_selectors() {
   builder.conjunction(1, sites).conjunction(0, std::span(sites).first(1));
   return builder.bytes();
 }
-constexpr size_t sites_at = states_at + sizeof(State);
-constexpr size_t conjunctions_at = sites_at + 2 * sizeof(Site);
+constexpr size_t kSitesAt = kStatesAt + sizeof(State);
+constexpr size_t kConjunctionsAt = kSitesAt + 2 * sizeof(Site);
 
 TEST(PlanFile, ReadsSelectors) {
   PlanView view;
@@ -206,14 +206,14 @@ std::string problem_of_selectors(size_t at, Field value) {
 }
 
 TEST(PlanFile, RefusesSelectorsThatContradictThemselves) {
-  const auto in_site = [](size_t field) { return sites_at + field; };
-  const auto in_conjunction = [](size_t field) { return conjunctions_at + field; };
+  const auto in_site = [](size_t field) { return kSitesAt + field; };
+  const auto in_conjunction = [](size_t field) { return kConjunctionsAt + field; };
   EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), 0u), "the plan has an unknown field");
-  EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), header_selectors | header_random_pools),
+  EXPECT_EQ(problem_of_selectors(offsetof(Header, flags), kHeaderSelectors | kHeaderRandomPools),
             "the plan has selectors and draws groups at random");
-  EXPECT_EQ(problem_of_selectors(states_at + offsetof(State, verdict), uint16_t{0}),
+  EXPECT_EQ(problem_of_selectors(kStatesAt + offsetof(State, verdict), uint16_t{0}),
             "the plan decides before it has seen a caller");
-  EXPECT_EQ(problem_of_selectors(states_at + offsetof(State, verdict), verdict_undecided),
+  EXPECT_EQ(problem_of_selectors(kStatesAt + offsetof(State, verdict), kVerdictUndecided),
             "the plan has selectors and states");
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, module)), uint32_t{2}),
             "the plan names a module it lacks");
@@ -224,7 +224,7 @@ TEST(PlanFile, RefusesSelectorsThatContradictThemselves) {
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, flags)), 1u), "");
   EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, offset)), uint64_t{4}),
             "the plan names an address that no program has");
-  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, offset)), max_offset),
+  EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, offset)), kMaxOffset),
             "the plan names an address that no program has");
   for (const uint32_t step : {4u, (1u << 20) + 8, 0x80000000u})
     EXPECT_EQ(problem_of_selectors(in_site(offsetof(Site, step)), step),
@@ -252,14 +252,14 @@ TEST(PlanFile, RefusesAForeignFile) {
 
 TEST(PlanFile, RefusesMissingGroups) {
   std::vector<std::byte> file = good_plan();
-  poke<uint16_t>(file, states_at + 2 * sizeof(State) + offsetof(State, verdict), 2);
+  poke<uint16_t>(file, kStatesAt + 2 * sizeof(State) + offsetof(State, verdict), 2);
   PlanBuilder::seal(file);
   EXPECT_EQ(problem_with(file), "the plan names a group it lacks");
 }
 
 TEST(PlanFile, RefusesStatesThatAreTheirOwnAncestors) {
   std::vector<std::byte> file = good_plan();
-  poke<uint32_t>(file, states_at + 1 * sizeof(State) + offsetof(State, parent), 1);
+  poke<uint32_t>(file, kStatesAt + 1 * sizeof(State) + offsetof(State, parent), 1);
   PlanBuilder::seal(file);
   EXPECT_EQ(problem_with(file), "the plan's states are out of order");
 }
@@ -267,7 +267,7 @@ TEST(PlanFile, RefusesStatesThatAreTheirOwnAncestors) {
 TEST(PlanFile, RefusesAStepThatDoesNotLeadOutwards) {
   for (const int32_t step : {0, -16, 4, 12, (1 << 20) + 8}) {
     std::vector<std::byte> file = good_plan();
-    poke<int32_t>(file, states_at + 1 * sizeof(State) + offsetof(State, step), step);
+    poke<int32_t>(file, kStatesAt + 1 * sizeof(State) + offsetof(State, step), step);
     PlanBuilder::seal(file);
     EXPECT_EQ(problem_with(file), "the plan has a step that leads nowhere") << step;
   }
@@ -276,7 +276,7 @@ TEST(PlanFile, RefusesAStepThatDoesNotLeadOutwards) {
 TEST(PlanFile, RefusesAnAddressThatNoProgramHas) {
   for (const uint64_t offset : {1ull << 47, 1ull << 48 | 16, ~0ull}) {
     std::vector<std::byte> file = good_plan();
-    poke(file, states_at + 1 * sizeof(State) + offsetof(State, offset), offset);
+    poke(file, kStatesAt + 1 * sizeof(State) + offsetof(State, offset), offset);
     PlanBuilder::seal(file);
     EXPECT_EQ(problem_with(file), "the plan names an address that no program has") << offset;
   }
@@ -285,9 +285,9 @@ TEST(PlanFile, RefusesAnAddressThatNoProgramHas) {
 TEST(PlanFile, RefusesARegisterSavedOutsideItsFrame) {
   for (const int below : {0, -8, 4, 16, 24}) {
     std::vector<std::byte> file = good_plan();
-    const size_t state = states_at + 1 * sizeof(State);
+    const size_t state = kStatesAt + 1 * sizeof(State);
     poke<int32_t>(file, state + offsetof(State, step), 16);
-    poke<uint8_t>(file, state + offsetof(State, flags), state_restores_rbp);
+    poke<uint8_t>(file, state + offsetof(State, flags), kStateRestoresRbp);
     poke(file, state + offsetof(State, rbp_below), static_cast<int16_t>(below));
     PlanBuilder::seal(file);
     EXPECT_EQ(problem_with(file), "the plan restores a register from nowhere") << below;
@@ -295,48 +295,49 @@ TEST(PlanFile, RefusesARegisterSavedOutsideItsFrame) {
 }
 
 std::string problem_of_layout(uint32_t flags, uint64_t starts,
-                              uint32_t in_version = layout_version) {
+                              uint32_t in_version = kLayoutVersion) {
   std::vector<std::byte> file = good_plan();
   poke(file, offsetof(Header, version), in_version);
-  poke(file, groups_at + offsetof(Group, flags), flags);
-  poke(file, groups_at + offsetof(Group, starts), starts);
+  poke(file, kGroupsAt + offsetof(Group, flags), flags);
+  poke(file, kGroupsAt + offsetof(Group, starts), starts);
   PlanBuilder::seal(file);
   return problem_with(file);
 }
 
 TEST(PlanFile, RefusesImpossibleLayoutsOfPages) {
-  constexpr uint32_t masked = group_by_size | group_masked, way = 12 << group_way_bit;
-  EXPECT_EQ(problem_of_layout(masked | way, 1), "");
-  EXPECT_EQ(problem_of_layout(group_by_size | group_packed, 0), "");
-  EXPECT_EQ(problem_of_layout(group_by_size | group_line_start, 0), "");
-  EXPECT_EQ(problem_of_layout(masked | group_line_start | way, 1), "");
-  EXPECT_EQ(problem_of_layout(group_by_size | group_packed | group_line_start, 0),
+  constexpr uint32_t kMasked = kGroupBySize | kGroupMasked, kWay = 12 << kGroupWayBit;
+  EXPECT_EQ(problem_of_layout(kMasked | kWay, 1), "");
+  EXPECT_EQ(problem_of_layout(kGroupBySize | kGroupPacked, 0), "");
+  EXPECT_EQ(problem_of_layout(kGroupBySize | kGroupLineStart, 0), "");
+  EXPECT_EQ(problem_of_layout(kMasked | kGroupLineStart | kWay, 1), "");
+  EXPECT_EQ(problem_of_layout(kGroupBySize | kGroupPacked | kGroupLineStart, 0),
             "the plan has two layouts for a group");
-  EXPECT_EQ(problem_of_layout(masked | group_stepping | way, 1), "");
-  EXPECT_EQ(problem_of_layout(group_by_size | group_stepping, 0),
+  EXPECT_EQ(problem_of_layout(kMasked | kGroupStepping | kWay, 1), "");
+  EXPECT_EQ(problem_of_layout(kGroupBySize | kGroupStepping, 0),
             "the plan has a group that steps without a mask");
-  EXPECT_EQ(problem_of_layout(group_by_size | group_packed | group_stepping, 0),
+  EXPECT_EQ(problem_of_layout(kGroupBySize | kGroupPacked | kGroupStepping, 0),
             "the plan has a group that steps without a mask");
-  EXPECT_EQ(problem_of_layout(masked | group_packed | group_stepping | way, 1),
+  EXPECT_EQ(problem_of_layout(kMasked | kGroupPacked | kGroupStepping | kWay, 1),
             "the plan has two layouts for a group");
-  EXPECT_EQ(problem_of_layout(masked | group_line_start | group_stepping | way, 1),
+  EXPECT_EQ(problem_of_layout(kMasked | kGroupLineStart | kGroupStepping | kWay, 1),
             "the plan has two layouts for a group");
-  EXPECT_EQ(problem_of_layout(masked | group_stepping | way, 1, 3), "the plan has an unknown flag");
-  EXPECT_EQ(problem_of_layout(masked | 64 | way, 1), "the plan has an unknown flag");
-  EXPECT_EQ(problem_of_layout(masked | way, 1, 3), "the plan has an unknown flag");
-  EXPECT_EQ(problem_of_layout(masked | way, 0),
+  EXPECT_EQ(problem_of_layout(kMasked | kGroupStepping | kWay, 1, 3),
+            "the plan has an unknown flag");
+  EXPECT_EQ(problem_of_layout(kMasked | 64 | kWay, 1), "the plan has an unknown flag");
+  EXPECT_EQ(problem_of_layout(kMasked | kWay, 1, 3), "the plan has an unknown flag");
+  EXPECT_EQ(problem_of_layout(kMasked | kWay, 0),
             "the plan has a group whose blocks may start nowhere");
   for (const uint32_t shift : {0u, 11u, 17u, 255u})
-    EXPECT_EQ(problem_of_layout(masked | shift << group_way_bit, 1),
+    EXPECT_EQ(problem_of_layout(kMasked | shift << kGroupWayBit, 1),
               "the plan has a way of an impossible size");
-  EXPECT_EQ(problem_of_layout(masked | group_packed | way, 1),
+  EXPECT_EQ(problem_of_layout(kMasked | kGroupPacked | kWay, 1),
             "the plan has two layouts for a group");
-  EXPECT_EQ(problem_of_layout(group_masked | way, 1),
+  EXPECT_EQ(problem_of_layout(kGroupMasked | kWay, 1),
             "the plan has a layout of single-size pages for a group without them");
-  EXPECT_EQ(problem_of_layout(group_packed, 0),
+  EXPECT_EQ(problem_of_layout(kGroupPacked, 0),
             "the plan has a layout of single-size pages for a group without them");
-  EXPECT_EQ(problem_of_layout(group_by_size | way, 0), "the plan has an unknown field");
-  EXPECT_EQ(problem_of_layout(group_by_size | group_packed, 1), "the plan has an unknown field");
+  EXPECT_EQ(problem_of_layout(kGroupBySize | kWay, 0), "the plan has an unknown field");
+  EXPECT_EQ(problem_of_layout(kGroupBySize | kGroupPacked, 1), "the plan has an unknown field");
 }
 
 TEST(PlanFile, RefusesUnknownFlagsAndFields) {
@@ -348,13 +349,13 @@ TEST(PlanFile, RefusesUnknownFlagsAndFields) {
     EXPECT_EQ(problem_with(file), problem) << at;
   };
   for (const size_t at :
-       {offsetof(Header, flags), groups_at + offsetof(Group, flags) + 2,
-        states_at + offsetof(State, flags), states_at + sizeof(State) + offsetof(State, flags)})
+       {offsetof(Header, flags), kGroupsAt + offsetof(Group, flags) + 2,
+        kStatesAt + offsetof(State, flags), kStatesAt + sizeof(State) + offsetof(State, flags)})
     refused(at, 8, "the plan has an unknown flag");
   for (const size_t at :
        {offsetof(Header, sites), offsetof(Header, conjunctions) + 3,
-        modules_at + offsetof(Module, layout), groups_at + offsetof(Group, starts) + 7,
-        states_at + offsetof(State, reserved)})
+        modules_at + offsetof(Module, layout), kGroupsAt + offsetof(Group, starts) + 7,
+        kStatesAt + offsetof(State, reserved)})
     refused(at, 1, "the plan has an unknown field");
 }
 
@@ -392,7 +393,7 @@ TEST(PlanFile, RefusesCheckedModulesThatContradictThemselves) {
   EXPECT_EQ(problem(checked_at + 32, 33 | uint64_t{2} << 32),
             "the plan has a module without a build-id");
   EXPECT_EQ(problem(checked_at + 40, 1), "the plan has an unknown field");
-  EXPECT_EQ(problem(relaxations_at, max_offset), "the plan names an address that no program has");
+  EXPECT_EQ(problem(relaxations_at, kMaxOffset), "the plan names an address that no program has");
   EXPECT_EQ(problem(relaxations_at + 8, 0x1000028), "the plan has an unknown field");
 }
 

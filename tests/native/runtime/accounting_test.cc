@@ -14,16 +14,16 @@
 namespace halo::runtime {
 namespace {
 
-constexpr plan::Group groups[3] = {{0, plan::Reuse::newest_first, 0},
-                                   {0, plan::Reuse::whole_chunks, 0},
-                                   {plan::group_by_size, plan::Reuse::newest_first, 0}};
+constexpr plan::Group kGroups[3] = {{0, plan::Reuse::kNewestFirst, 0},
+                                    {0, plan::Reuse::kWholeChunks, 0},
+                                    {plan::kGroupBySize, plan::Reuse::kNewestFirst, 0}};
 
 class GroupedMemoryTest : public testing::TestWithParam<uint32_t> {
  protected:
   static void SetUpTestSuite() {
     if (arena.bytes() != 0) return;
     ASSERT_TRUE(arena.reserve(size_t{1} << 30));
-    configure_heaps(groups, 4096);
+    configure_heaps(kGroups, 4096);
   }
   static std::vector<char*> make(size_t count, uint32_t bytes) {
     std::vector<char*> made;
@@ -61,27 +61,27 @@ TEST_P(GroupedMemoryTest, WhatOthersFreeDoesNotCountWhileItsOwnerWaits) {
 
 #ifndef HALO_THREAD_SANITIZER  // the fast paths count without atomics; words are read as a whole
 TEST_P(GroupedMemoryTest, IsNearlyRightWhileThreadsWork) {
-  constexpr size_t threads = 4, kept_blocks = 4000, passing = 200;
-  constexpr uint32_t bytes = 256;
+  constexpr size_t kThreads = 4, kKeptBlocks = 4000, kPassing = 200;
+  constexpr uint32_t kBytes = 256;
   const uint64_t before = grouped_memory().live;
   std::atomic<size_t> ready{0};
   std::atomic<bool> ends{false};
   std::vector<std::thread> working;
-  for (size_t thread = 0; thread < threads; ++thread)
+  for (size_t thread = 0; thread < kThreads; ++thread)
     working.emplace_back([&] {
-      const std::vector<char*> kept = make(kept_blocks, bytes);
+      const std::vector<char*> kept = make(kKeptBlocks, kBytes);
       ++ready;
-      while (!ends) free(make(passing, bytes));
+      while (!ends) free(make(kPassing, kBytes));
       free(kept);
     });
-  while (ready != threads) std::this_thread::yield();
-  constexpr uint64_t least = threads * kept_blocks * bytes;
+  while (ready != kThreads) std::this_thread::yield();
+  constexpr uint64_t kLeast = kThreads * kKeptBlocks * kBytes;
   // What a cache holds or flushes at once may count twice or not at all.
-  constexpr uint64_t slack = threads * (passing * bytes + 128 * 1024);
+  constexpr uint64_t kSlack = kThreads * (kPassing * kBytes + 128 * 1024);
   for (int poll = 0; poll < 20000; ++poll) {
     const GroupedMemory now = grouped_memory();
-    ASSERT_GE(now.live - before + slack, least);
-    ASSERT_LE(now.live - before, least + slack);
+    ASSERT_GE(now.live - before + kSlack, kLeast);
+    ASSERT_LE(now.live - before, kLeast + kSlack);
     ASSERT_LE(now.live, now.active);
     ASSERT_LE(now.active, now.resident);
     ASSERT_LE(now.resident, now.mapped);

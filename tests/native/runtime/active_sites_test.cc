@@ -16,7 +16,7 @@
 namespace halo::runtime {
 namespace {
 
-constexpr uintptr_t none = ~uintptr_t{0};
+constexpr uintptr_t kNone = ~uintptr_t{0};
 
 uintptr_t address_of(const uintptr_t* slot) { return reinterpret_cast<uintptr_t>(slot); }
 
@@ -72,13 +72,13 @@ TEST(ActiveSites, ThatCallTheAllocatorAreSeenAtItsReturnAddress) {
   // An address of the library's own code: that of this test.
   stack.words[18] = reinterpret_cast<uintptr_t>(&own_code);
   EXPECT_TRUE(called_from(0x1000, stack.words + 18));
-  stack.words[20] = none;
-  EXPECT_FALSE(called_from(none, stack.words + 18)) << "a site that is not to be seen";
+  stack.words[20] = kNone;
+  EXPECT_FALSE(called_from(kNone, stack.words + 18)) << "a site that is not to be seen";
 }
 
 TEST(ActiveSites, AreFoundOutermostOnAStackThatIsSeenForTheFirstTime) {
   SyntheticStack stack;
-  const SiteAddress sites[] = {{0x1000, 16, false}, {0x2000, 0, false}, {none, 0, false}};
+  const SiteAddress sites[] = {{0x1000, 16, false}, {0x2000, 0, false}, {kNone, 0, false}};
   stack.words[5] = 0x1000;  // below the stack pointer
   stack.words[20] = stack.words[40] = 0x1000;
   stack.words[42] = 0x7000;
@@ -91,7 +91,7 @@ TEST(ActiveSites, AreFoundOutermostOnAStackThatIsSeenForTheFirstTime) {
 }
 
 TEST(ActiveSites, FindTheStacksOfThreads) {
-  const SiteAddress sites[] = {{none, 0, false}};
+  const SiteAddress sites[] = {{kNone, 0, false}};
   for (const size_t size : {size_t{0}, size_t{64} << 10, size_t{3} << 20}) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -158,7 +158,7 @@ class Page {
 
   uint8_t* thunk(uint32_t site, uint32_t step, const void* target) {
     uint8_t* at = memory_ + used_;
-    used_ += thunk_bytes;
+    used_ += kThunkBytes;
     const Thunk thunk{site, step, active_sites_offset(), reinterpret_cast<uintptr_t>(target)};
     EXPECT_TRUE(write_thunk(thunk, at, reinterpret_cast<uintptr_t>(at)));
     return at;

@@ -13,22 +13,22 @@
 namespace halo::runtime {
 namespace {
 
-constexpr size_t system_pages = page_size / system_page;
+constexpr size_t kSystemPages = kPageSize / kSystemPage;
 
 class ArenaTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(arena_.reserve(size_t{1} << 30)); }
 
   // Acquires a page and writes to it.
-  Page* take(PageKind kind = PageKind::normal) {
+  Page* take(PageKind kind = PageKind::kNormal) {
     Page* page = arena_.acquire(kind);
-    std::memset(arena_.memory_of(*page), 1, page_size);
-    page->touched = system_pages;
+    std::memset(arena_.memory_of(*page), 1, kPageSize);
+    page->touched = kSystemPages;
     return page;
   }
   bool is_resident(const Page& page) const {
-    std::array<unsigned char, system_pages> pages{};
-    EXPECT_EQ(mincore(arena_.memory_of(page), page_size, pages.data()), 0);
+    std::array<unsigned char, kSystemPages> pages{};
+    EXPECT_EQ(mincore(arena_.memory_of(page), kPageSize, pages.data()), 0);
     bool any = false;
     for (const unsigned char is_in_memory : pages) any = any || (is_in_memory & 1) != 0;
     return any;
@@ -63,10 +63,10 @@ TEST_F(ArenaTest, PrefersPagesInMemory) {
   for (int i = 0; i < 16; ++i) pages.push_back(take());
   arena_.release(*pages[3]);
   arena_.release(*pages[9]);
-  EXPECT_EQ(arena_.acquire(PageKind::normal), pages[3]);
-  EXPECT_EQ(pages[3]->touched, system_pages);
-  EXPECT_EQ(arena_.acquire(PageKind::normal), pages[9]);
-  const Page* fresh = arena_.acquire(PageKind::normal);
+  EXPECT_EQ(arena_.acquire(PageKind::kNormal), pages[3]);
+  EXPECT_EQ(pages[3]->touched, kSystemPages);
+  EXPECT_EQ(arena_.acquire(PageKind::kNormal), pages[9]);
+  const Page* fresh = arena_.acquire(PageKind::kNormal);
   EXPECT_EQ(arena_.link_of(*fresh), arena_.link_of(*pages[15]) + 1);
   EXPECT_EQ(fresh->touched, 0u);
 }
@@ -77,7 +77,7 @@ TEST_F(ArenaTest, PurgedPagesAreZero) {
   for (Page* page : pages) arena_.release(*page);
   int zero = 0;
   for (int i = 0; i < 64; ++i) {
-    const Page* page = arena_.acquire(PageKind::normal);
+    const Page* page = arena_.acquire(PageKind::kNormal);
     const bool was_zero = *arena_.memory_of(*page) == 0;
     EXPECT_EQ(was_zero, page->touched == 0) << i;
     zero += was_zero;
@@ -88,17 +88,17 @@ TEST_F(ArenaTest, PurgedPagesAreZero) {
 TEST_F(ArenaTest, KeepsKindsOfPagesInSlabsOfTheirOwn) {
   std::set<uint32_t> slabs[2];
   for (int i = 0; i < 200; ++i) {
-    const auto kind = i % 3 == 0 ? PageKind::huge : PageKind::normal;
+    const auto kind = i % 3 == 0 ? PageKind::kHuge : PageKind::kNormal;
     const Page* page = take(kind);
     if (!arena_.huge_pages().wanted()) break;  // they are slow here: all later pages are normal
-    slabs[i % 3 == 0].insert((arena_.link_of(*page) - 1) / slab_pages);
+    slabs[i % 3 == 0].insert((arena_.link_of(*page) - 1) / kSlabPages);
   }
   for (const uint32_t slab : slabs[1]) EXPECT_FALSE(slabs[0].contains(slab));
 }
 
 TEST_F(ArenaTest, PurgesAHugePageOnlyAsAWhole) {
   std::vector<Page*> pages;
-  for (int i = 0; i < 64; ++i) pages.push_back(take(PageKind::huge));
+  for (int i = 0; i < 64; ++i) pages.push_back(take(PageKind::kHuge));
   if (!arena_.huge_pages().wanted()) GTEST_SKIP() << "huge pages come slowly here";
   for (int i = 0; i < 63; ++i) arena_.release(*pages[static_cast<size_t>(i)]);
   EXPECT_EQ(resident({pages.begin(), pages.begin() + 32}), 0u);
@@ -108,17 +108,17 @@ TEST_F(ArenaTest, PurgesAHugePageOnlyAsAWhole) {
 TEST(GrowingArena, TakesFewAddressesAndMoreAsPagesAreTaken) {
   Arena arena;
   ASSERT_TRUE(arena.reserve(size_t{1} << 30));
-  EXPECT_LE(arena.bytes(), slab_size);
+  EXPECT_LE(arena.bytes(), kSlabSize);
   size_t taken = 0;
-  for (PageKind kind = PageKind::normal; Page* page = arena.acquire(kind);
-       kind = ++taken % 3 == 0 ? PageKind::huge : PageKind::normal) {
+  for (PageKind kind = PageKind::kNormal; Page* page = arena.acquire(kind);
+       kind = ++taken % 3 == 0 ? PageKind::kHuge : PageKind::kNormal) {
     ASSERT_TRUE(arena.contains(arena.memory_of(*page)));
     *arena.memory_of(*page) = 1;
     arena.starts_of(*page)->store(1);
     arena.bits_of(*page)->free = 1;
-    ASSERT_LE(arena.bytes(), (taken + 1) * page_size * 9 / 8 + 3 * slab_size);
+    ASSERT_LE(arena.bytes(), (taken + 1) * kPageSize * 9 / 8 + 3 * kSlabSize);
   }
-  EXPECT_GE(taken, (size_t{1} << 30) / page_size - slab_pages);
+  EXPECT_GE(taken, (size_t{1} << 30) / kPageSize - kSlabPages);
   EXPECT_EQ(arena.bytes(), size_t{1} << 30);
   EXPECT_EQ(arena.pages_used(), taken);
 }
@@ -127,17 +127,17 @@ TEST(GrowingArena, LeavesAloneWhatLiesInItsWay) {
   Arena arena;
   ASSERT_TRUE(arena.reserve(size_t{1} << 30));
   auto* there = reinterpret_cast<char*>(arena.base()) + (size_t{16} << 20);
-  void* other = mmap(there, system_page, PROT_READ | PROT_WRITE,
+  void* other = mmap(there, kSystemPage, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   ASSERT_EQ(other, there);
   *there = 77;
   size_t taken = 0;
-  while (arena.acquire(PageKind::normal) != nullptr) ++taken;
-  EXPECT_EQ(taken, (size_t{16} << 20) / page_size);
+  while (arena.acquire(PageKind::kNormal) != nullptr) ++taken;
+  EXPECT_EQ(taken, (size_t{16} << 20) / kPageSize);
   EXPECT_FALSE(arena.contains(there));
   EXPECT_EQ(*there, 77);
-  munmap(there, system_page);
-  EXPECT_NE(arena.acquire(PageKind::normal), nullptr) << "the way is free";
+  munmap(there, kSystemPage);
+  EXPECT_NE(arena.acquire(PageKind::kNormal), nullptr) << "the way is free";
 }
 
 TEST(GrowingArena, GrowsForManyThreads) {
@@ -148,7 +148,7 @@ TEST(GrowingArena, GrowsForManyThreads) {
   for (auto& mine : taken)
     threads.emplace_back([&] {
       for (int misses = 0; misses < 100;) {
-        Page* page = arena.acquire(mine.size() % 2 == 0 ? PageKind::normal : PageKind::huge);
+        Page* page = arena.acquire(mine.size() % 2 == 0 ? PageKind::kNormal : PageKind::kHuge);
         if (page == nullptr) {
           ++misses;
           continue;
@@ -166,9 +166,9 @@ TEST(GrowingArena, GrowsForManyThreads) {
   }
   EXPECT_EQ(all.size(), count) << "a page was handed out twice";
   // The threads may all have ended for lack of one kind of pages, with some of the other left.
-  for (const PageKind kind : {PageKind::normal, PageKind::huge})
+  for (const PageKind kind : {PageKind::kNormal, PageKind::kHuge})
     while (Page* page = arena.acquire(kind)) EXPECT_TRUE(all.insert(page).second);
-  EXPECT_EQ(all.size(), (size_t{256} << 20) / page_size);
+  EXPECT_EQ(all.size(), (size_t{256} << 20) / kPageSize);
 }
 
 // A page that is being purged has no owner.
@@ -181,12 +181,12 @@ TEST(SharedArena, NeverPurgesPagesInUse) {
     threads.emplace_back([&, number] {
       std::vector<Page*> mine;
       for (int round = 0; round < 300; ++round) {
-        const auto kind = number % 2 == 0 ? PageKind::huge : PageKind::normal;
+        const auto kind = number % 2 == 0 ? PageKind::kHuge : PageKind::kNormal;
         while (mine.size() < 40) {
           Page* page = arena.acquire(kind);
           if (page == nullptr) continue;  // another thread is growing the range
           mine.push_back(page);
-          std::memset(arena.memory_of(*mine.back()), number, system_page);
+          std::memset(arena.memory_of(*mine.back()), number, kSystemPage);
           mine.back()->touched = 1;
         }
         for (const Page* page : mine) damaged += *arena.memory_of(*page) != number;

@@ -20,7 +20,7 @@ TEST(Callers, AgreeWithAMapWhileModulesComeAndGo) {
     const uintptr_t module = (random() % (uintptr_t{1} << 46)) & ~uintptr_t{0xFFF};
     for (int i = 0; i < 40; ++i) {
       const uintptr_t address = module + random() % 0x4000;
-      callers[address] = static_cast<CallerCode>(random() % plan::max_groups);
+      callers[address] = static_cast<CallerCode>(random() % plan::kMaxGroups);
       add_caller({address, callers[address]});
       ever.push_back(address);
     }
@@ -34,11 +34,11 @@ TEST(Callers, AgreeWithAMapWhileModulesComeAndGo) {
     }
     for (const uintptr_t address : ever) {
       const auto at = callers.find(address);
-      ASSERT_EQ(find_caller(address), at == callers.end() ? code_forward : at->second);
+      ASSERT_EQ(find_caller(address), at == callers.end() ? kCodeForward : at->second);
     }
   }
   for (const uintptr_t address : ever) remove_caller(address);
-  for (const uintptr_t address : ever) ASSERT_EQ(find_caller(address), code_forward);
+  for (const uintptr_t address : ever) ASSERT_EQ(find_caller(address), kCodeForward);
 }
 
 TEST(Callers, ThatAreAllGoneLeaveAnEmptyTable) {
@@ -55,13 +55,13 @@ TEST(Callers, ThatAreAllGoneLeaveAnEmptyTable) {
 
 TEST(Callers, ForwardWhatDoesNotFit) {
   std::vector<uintptr_t> callers;
-  for (uintptr_t i = 1; i <= 2 * caller_slots; ++i) callers.push_back(i * 40);
+  for (uintptr_t i = 1; i <= 2 * kCallerSlots; ++i) callers.push_back(i * 40);
   for (const uintptr_t caller : callers) add_caller({caller, decided_code(7, false)});
   const auto found = std::ranges::count_if(
       callers, [](uintptr_t caller) { return find_caller(caller) == decided_code(7, false); });
-  EXPECT_GT(found, caller_slots / 2);
-  EXPECT_LT(found, caller_slots);
-  EXPECT_EQ(find_caller(39), code_forward);
+  EXPECT_GT(found, kCallerSlots / 2);
+  EXPECT_LT(found, kCallerSlots);
+  EXPECT_EQ(find_caller(39), kCodeForward);
   for (const uintptr_t caller : callers) remove_caller(caller);
   // There is room again.
   add_caller({callers.back(), decided_code(7, false)});
@@ -76,7 +76,7 @@ TEST(Callers, CodesKeepWhatTheyAreMadeOf) {
   EXPECT_EQ(group_of(wide), 3);
   EXPECT_EQ(align_bit(plain), 0u);
   EXPECT_EQ(align_bit(wide), 1u);
-  EXPECT_FALSE(is_decided(code_forward));
+  EXPECT_FALSE(is_decided(kCodeForward));
 }
 
 }  // namespace

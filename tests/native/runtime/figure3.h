@@ -21,7 +21,7 @@ class Figure3 {
 
   // Nothing if no page has a permitted start with room behind it.
   std::optional<Place> allocate(const StartMask& mask, uint32_t bytes) {
-    if (first_permitted(mask, 0, bytes) + bytes > page_size) return {};
+    if (first_permitted(mask, 0, bytes) + bytes > kPageSize) return {};
     std::vector<Block> candidates;
     for (const Block& it : blocks_)
       if (it.is_free && it.bytes >= bytes) candidates.push_back(it);
@@ -86,7 +86,7 @@ class Figure3 {
   }
 
   Place step(const StartMask& mask, uint32_t bytes) {
-    if (!opened_ || first_permitted(mask, next_, bytes) + bytes > page_size) open_page();
+    if (!opened_ || first_permitted(mask, next_, bytes) + bytes > kPageSize) open_page();
     const uint32_t start = first_permitted(mask, next_, bytes), buffer = next_;
     next_ = start + bytes;
     if (start != buffer) add_free({page_, buffer}, start - buffer);
@@ -102,8 +102,8 @@ class Figure3 {
       for (const Block& it : blocks_) in_use |= it.place.page == page_ && !it.is_free;
       if (!in_use)
         drop(page_);
-      else if (next_ != page_size)
-        add_free({page_, next_}, static_cast<uint32_t>(page_size) - next_);
+      else if (next_ != kPageSize)
+        add_free({page_, next_}, static_cast<uint32_t>(kPageSize) - next_);
       ++page_;
     }
     opened_ = true;

@@ -13,7 +13,7 @@ class FreeBlock : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(size_t{1} << 30));
-    page_ = arena.acquire(PageKind::normal);
+    page_ = arena.acquire(PageKind::kNormal);
     ASSERT_NE(page_, nullptr);
   }
   static Block* block_at(size_t offset) {

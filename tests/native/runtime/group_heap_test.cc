@@ -19,38 +19,38 @@
 namespace halo::runtime {
 namespace {
 
-constexpr uint32_t max_size = 4096;
+constexpr uint32_t kMaxSize = 4096;
 
 enum Kind : uint32_t {
-  mixed,
-  whole,
-  equal,
-  other_mixed,
-  other_equal,
-  small,
-  masked,
-  packed,
-  group_count
+  kMixed,
+  kWhole,
+  kEqual,
+  kOtherMixed,
+  kOtherEqual,
+  kSmall,
+  kMasked,
+  kPacked,
+  kGroupCount
 };
-constexpr StartMask half_of_the_slots = {0x0000ffffffff0000, 12};
-constexpr uint32_t masked_flags =
-    plan::group_by_size | plan::group_masked | half_of_the_slots.way_shift << plan::group_way_bit;
+constexpr StartMask kHalfOfTheSlots = {0x0000ffffffff0000, 12};
+constexpr uint32_t kMaskedFlags =
+    plan::kGroupBySize | plan::kGroupMasked | kHalfOfTheSlots.way_shift << plan::kGroupWayBit;
 
 // One arena serves all tests of the process.
 void open_arena() {
-  static const plan::Group groups[group_count] = {
-      {0, plan::Reuse::newest_first, 0},
-      {0, plan::Reuse::whole_chunks, 0},
-      {plan::group_by_size, plan::Reuse::newest_first, 0},
-      {0, plan::Reuse::newest_first, 0},
-      {plan::group_by_size, plan::Reuse::newest_first, 0},
-      {0, plan::Reuse::newest_first, 0},
-      {masked_flags, plan::Reuse::newest_first, half_of_the_slots.slots},
-      {plan::group_by_size | plan::group_packed, plan::Reuse::newest_first, 0},
+  static const plan::Group kGroups[kGroupCount] = {
+      {0, plan::Reuse::kNewestFirst, 0},
+      {0, plan::Reuse::kWholeChunks, 0},
+      {plan::kGroupBySize, plan::Reuse::kNewestFirst, 0},
+      {0, plan::Reuse::kNewestFirst, 0},
+      {plan::kGroupBySize, plan::Reuse::kNewestFirst, 0},
+      {0, plan::Reuse::kNewestFirst, 0},
+      {kMaskedFlags, plan::Reuse::kNewestFirst, kHalfOfTheSlots.slots},
+      {plan::kGroupBySize | plan::kGroupPacked, plan::Reuse::kNewestFirst, 0},
   };
   if (arena.bytes() != 0) return;
   ASSERT_TRUE(arena.reserve(size_t{8} << 30));
-  configure_heaps(groups, max_size);
+  configure_heaps(kGroups, kMaxSize);
 }
 
 class GroupHeapTest : public ::testing::TestWithParam<Kind> {
@@ -58,16 +58,16 @@ class GroupHeapTest : public ::testing::TestWithParam<Kind> {
   static void SetUpTestSuite() { open_arena(); }
   static char* make(uint32_t bytes) {
     char* const made = make_block(GetParam(), bytes);
-    if (GetParam() == masked) {
+    if (GetParam() == kMasked) {
       const auto offset = static_cast<uint32_t>(made - arena.memory_of(arena.page_of(made)));
-      EXPECT_TRUE(half_of_the_slots.permits(offset)) << offset;
+      EXPECT_TRUE(kHalfOfTheSlots.permits(offset)) << offset;
     }
     return made;
   }
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, GroupHeapTest,
-                         ::testing::Values(mixed, whole, equal, masked, packed));
+                         ::testing::Values(kMixed, kWhole, kEqual, kMasked, kPacked));
 
 TEST(BlockBytes, FollowTheSize) {
   EXPECT_EQ(block_bytes(0, false), 8u);
@@ -95,18 +95,18 @@ TEST(SizeClasses, WasteAtMostASixteenth) {
 // The sets of a first-level cache in which neighbouring blocks start; their counts differ by one at
 // most.
 TEST(BlockSpacing, SpreadsOverAllCacheSets) {
-  for (uint32_t block = line; block <= page_size / 2; block += line) {
+  for (uint32_t block = kLine; block <= kPageSize / 2; block += kLine) {
     const BlockSpacing spacing = BlockSpacing::of(block);
     ASSERT_GE(spacing.step, block);
     ASSERT_LE(spacing.step - block, std::max(block / 16, 1u)) << block;
-    std::vector<int> starts(sets);
+    std::vector<int> starts(kSets);
     uint32_t offset = 0, before = 0;
-    for (uint32_t i = 0; i < 4 * sets; ++i) {
-      ++starts[offset / line % sets];
+    for (uint32_t i = 0; i < 4 * kSets; ++i) {
+      ++starts[offset / kLine % kSets];
       before = offset;
       offset = spacing.next(offset);
       ASSERT_GE(offset - before, block);
-      ASSERT_LE(offset - before, block + line);
+      ASSERT_LE(offset - before, block + kLine);
     }
     const auto [minimum, maximum] = std::minmax_element(starts.begin(), starts.end());
     ASSERT_LE(*maximum - *minimum, 2) << block;
@@ -116,7 +116,7 @@ TEST(BlockSpacing, SpreadsOverAllCacheSets) {
 TEST(BlockSpacing, ARowIsTheBlocksInOneStep) {
   for (uint32_t block = 8; block <= 4096; block += 8) {
     const BlockSpacing spacing = BlockSpacing::of(block);
-    for (uint32_t offset = 0; offset < page_size; offset = spacing.next(offset)) {
+    for (uint32_t offset = 0; offset < kPageSize; offset = spacing.next(offset)) {
       uint32_t count = 1, behind = spacing.next(offset);
       for (uint32_t i = 1; i < 20; ++i) {
         const auto row = spacing.row(offset, i * spacing.step + i % spacing.step);
@@ -136,11 +136,11 @@ TEST(FirstOffset, CostsAThirtySecondOfTheBlocksAtMost) {
     uint32_t blocks = 0, lost = 0;
     for (uint32_t page = 1; page <= 64; ++page) {
       const uint32_t first = first_offset(page, block);
-      ASSERT_EQ(first % line, 0u);
-      ASSERT_LE(first + block, page_size) << block;
-      const auto here = static_cast<uint32_t>(page_size) / step;
+      ASSERT_EQ(first % kLine, 0u);
+      ASSERT_LE(first + block, kPageSize) << block;
+      const auto here = static_cast<uint32_t>(kPageSize) / step;
       blocks += here;
-      if (first > page_size / 64) lost += here - (static_cast<uint32_t>(page_size) - first) / step;
+      if (first > kPageSize / 64) lost += here - (static_cast<uint32_t>(kPageSize) - first) / step;
     }
     ASSERT_LE(lost * 32, blocks) << block;
   }
@@ -151,11 +151,11 @@ TEST(FirstOffset, ContinuesThePageBefore) {
   for (const uint32_t block : {4096u, 5120u, 6144u, 8192u, 10240u, 12288u}) {
     std::vector<uint32_t> starts;
     for (uint32_t page = 1; starts.size() < 2000; ++page)
-      for (uint32_t at = first_offset(page, block); at + block <= page_size;
+      for (uint32_t at = first_offset(page, block); at + block <= kPageSize;
            at += spacing_in_pages(block).step)
-        starts.push_back(at / line % sets);
+        starts.push_back(at / kLine % kSets);
     for (size_t from = 0; from + 768 <= starts.size(); from += 11) {
-      std::vector<int> counts(sets);
+      std::vector<int> counts(kSets);
       for (size_t i = from; i < from + 768; ++i) ++counts[starts[i]];
       const auto [minimum, maximum] = std::minmax_element(counts.begin(), counts.end());
       ASSERT_LE(*maximum - *minimum, 5) << block;
@@ -167,12 +167,12 @@ TEST(FirstOffset, ContinuesThePageBefore) {
 TEST(FirstOffset, SpreadsLargeBlocksOfManyPagesOverAllCacheSets) {
   for (const uint32_t block : {1024u, 2048u, 4096u, 8192u, 16384u, 32768u}) {
     const BlockSpacing spacing = spacing_in_pages(block);
-    std::vector<int> starts(sets);
+    std::vector<int> starts(kSets);
     int count = 0;
     for (uint32_t page = 1; count < 3200; ++page)
-      for (uint32_t at = first_offset(page, block); at + block <= page_size;
+      for (uint32_t at = first_offset(page, block); at + block <= kPageSize;
            at = at + spacing.next(0), ++count)
-        ++starts[at / line % sets];
+        ++starts[at / kLine % kSets];
     EXPECT_LE(std::count(starts.begin(), starts.end(), 0), 2) << block;
     EXPECT_LT(*std::max_element(starts.begin(), starts.end()), 2 * count / 64) << block;
   }
@@ -187,13 +187,13 @@ TEST_P(GroupHeapTest, BlocksComeInTheOrderOfAddresses) {
     before = p;
   }
   // Behind each window of the mask, the next block is 2 KiB further on.
-  EXPECT_GE(in_order, GetParam() == masked ? 970 : 996);
+  EXPECT_GE(in_order, GetParam() == kMasked ? 970 : 996);
 }
 
 TEST(EqualPages, KeepSizesApart) {
   open_arena();
-  char* of_small = make_block(equal, 24);
-  char* of_large = make_block(equal, 296);
+  char* of_small = make_block(kEqual, 24);
+  char* of_large = make_block(kEqual, 296);
   EXPECT_NE(arena.index_of(of_small), arena.index_of(of_large));
   EXPECT_EQ(size_of_block(of_small), 24u);
   EXPECT_EQ(size_of_block(of_large), 304u);
@@ -203,19 +203,19 @@ TEST(EqualPages, KeepSizesApart) {
 
 TEST(EqualPages, OfTheSmallestBlocksTakeAllBack) {
   open_arena();
-  const uint64_t before = flushed_heap(other_equal).live_bytes();
+  const uint64_t before = flushed_heap(kOtherEqual).live_bytes();
   std::vector<char*> blocks;
-  for (int i = 0; i < 30000; ++i) blocks.push_back(make_block(other_equal, 8));
+  for (int i = 0; i < 30000; ++i) blocks.push_back(make_block(kOtherEqual, 8));
   for (char* p : blocks) free_block(p);
-  EXPECT_EQ(flushed_heap(other_equal).live_bytes(), before);
+  EXPECT_EQ(flushed_heap(kOtherEqual).live_bytes(), before);
 }
 
 TEST(MixedPages, PutSizesSideBySide) {
   open_arena();
   int side_by_side = 0;
   for (int i = 0; i < 300; ++i) {
-    const char* first = make_block(other_mixed, 32);
-    side_by_side += make_block(other_mixed, 64) == first + 32;
+    const char* first = make_block(kOtherMixed, 32);
+    side_by_side += make_block(kOtherMixed, 64) == first + 32;
   }
   EXPECT_GE(side_by_side, 297);
 }
@@ -224,7 +224,7 @@ TEST(MixedPages, PutSizesSideBySide) {
 TEST(MixedPages, LoseNoBlockOfAPair) {
   open_arena();
   std::set<const char*> blocks;
-  for (int i = 0; i < 1000; ++i) blocks.insert(make_block(other_mixed, 248));
+  for (int i = 0; i < 1000; ++i) blocks.insert(make_block(kOtherMixed, 248));
   int pairs = 0, halves = 0;
   for (const char* p : blocks) {
     if (reinterpret_cast<uintptr_t>(p) % 16 != 0) continue;
@@ -249,7 +249,7 @@ TEST_P(GroupHeapTest, KeepsTheShadowModelsInvariants) {
     const bool grow = live.size() < 3000 || random() % 2 == 0;
     if (grow && live.size() < 20000) {
       const uint32_t bytes =
-          block_bytes(random() % 8 == 0 ? random() % max_size : random() % 100, random() % 4 == 0);
+          block_bytes(random() % 8 == 0 ? random() % kMaxSize : random() % 100, random() % 4 == 0);
       char* p = make(bytes);
       ASSERT_NE(p, nullptr);
       ASSERT_TRUE(arena.contains(p));
@@ -282,7 +282,7 @@ TEST_P(GroupHeapTest, KeepsTheShadowModelsInvariants) {
   EXPECT_GE(flushed_heap(GetParam()).live_bytes(), bytes);
   // With empty caches, only blocks in use may be freed, and only by their start.
   for (const auto& [p, what] : live)
-    for (uint32_t at = 0; at < what.bytes; at += granule / 2)
+    for (uint32_t at = 0; at < what.bytes; at += kGranule / 2)
       ASSERT_EQ(GroupHeap::may_be_in_use(p + at), at == 0) << at;
   for (char* p : freed) ASSERT_EQ(GroupHeap::may_be_in_use(p), live.contains(p));
   for (const auto& [p, what] : live) free_block(p);
@@ -304,7 +304,7 @@ TEST_P(GroupHeapTest, EmptyPagesLeaveTheHeap) {
   const uint64_t before = heap.pages();
   std::vector<char*> blocks;
   for (int i = 0; i < 200000; ++i) blocks.push_back(make(72));
-  EXPECT_GE(heap.pages(), before + 200000 * 72 / page_size);
+  EXPECT_GE(heap.pages(), before + 200000 * 72 / kPageSize);
   EXPECT_GE(heap.resident_bytes(), heap.live_bytes());
   std::shuffle(blocks.begin(), blocks.end(), std::mt19937(5));
   for (char* p : blocks) free_block(p);
@@ -314,33 +314,33 @@ TEST_P(GroupHeapTest, EmptyPagesLeaveTheHeap) {
 
 TEST(EqualPages, AreFilledFromTheLowestAddressOn) {
   open_arena();
-  flushed_heap(other_equal);
+  flushed_heap(kOtherEqual);
   std::vector<char*> blocks;
-  for (int i = 0; i < 800; ++i) blocks.push_back(make_block(other_equal, 64));
+  for (int i = 0; i < 800; ++i) blocks.push_back(make_block(kOtherEqual, 64));
   std::vector<char*> freed;
   for (size_t i = 0; i < blocks.size(); i += 4) freed.push_back(blocks[i]);
   std::shuffle(freed.begin(), freed.end(), std::mt19937(3));
   for (char* p : freed) free_block(p);
-  flushed_heap(other_equal);
+  flushed_heap(kOtherEqual);
   std::sort(freed.begin(), freed.end());
-  for (char* p : freed) EXPECT_EQ(make_block(other_equal, 64), p);
+  for (char* p : freed) EXPECT_EQ(make_block(kOtherEqual, 64), p);
   for (char* p : blocks) free_block(p);
 }
 
 TEST(MixedPages, FillWideGapsInOrderWithAnySize) {
   open_arena();
-  const GroupHeap& heap = flushed_heap(other_mixed);
+  const GroupHeap& heap = flushed_heap(kOtherMixed);
   std::vector<char*> kept, freed;
   for (int i = 0; i < 40000; ++i)
-    (i % 64 == 0 ? kept : freed).push_back(make_block(other_mixed, 48));
+    (i % 64 == 0 ? kept : freed).push_back(make_block(kOtherMixed, 48));
   for (char* p : kept) std::memset(p, 0x5A, 48);
   for (char* p : freed) free_block(p);
-  flushed_heap(other_mixed);
+  flushed_heap(kOtherMixed);
   const uint64_t pages = heap.pages();
   std::vector<char*> again;
   int side_by_side = 0;
   for (int i = 0; i < 10000; ++i) {
-    again.push_back(make_block(other_mixed, 80));
+    again.push_back(make_block(kOtherMixed, 80));
     std::memset(again.back(), 0xA5, 80);
     if (i > 0) side_by_side += again.back() == again[again.size() - 2] + 80;
   }
@@ -361,15 +361,15 @@ TEST(MixedPages, FillWideGapsInOrderWithAnySize) {
 // serve small ones again.
 TEST(MixedPages, AreNotAddedWhileFreePiecesAreMany) {
   open_arena();
-  const GroupHeap& heap = flushed_heap(other_mixed);
+  const GroupHeap& heap = flushed_heap(kOtherMixed);
   std::vector<char*> blocks, larger;
-  for (int i = 0; i < 400000; ++i) blocks.push_back(make_block(other_mixed, 48));
+  for (int i = 0; i < 400000; ++i) blocks.push_back(make_block(kOtherMixed, 48));
   for (size_t i = 0; i < blocks.size(); i += 2) free_block(blocks[i]);
-  flushed_heap(other_mixed);
-  for (int i = 0; i < 5000; ++i) larger.push_back(make_block(other_mixed, 400));
+  flushed_heap(kOtherMixed);
+  for (int i = 0; i < 5000; ++i) larger.push_back(make_block(kOtherMixed, 400));
   EXPECT_NE(arena.page_of(larger.back()).block, 0u);
   const uint64_t pages = heap.pages();
-  for (size_t i = 0; i < blocks.size(); i += 2) blocks[i] = make_block(other_mixed, 48);
+  for (size_t i = 0; i < blocks.size(); i += 2) blocks[i] = make_block(kOtherMixed, 48);
   EXPECT_LE(heap.pages(), pages + 220) << "4.8 bytes in 48 are pages of equal blocks";
   for (char* p : blocks) free_block(p);
   for (char* p : larger) free_block(p);
@@ -382,21 +382,21 @@ TEST(SmallGroup, StaysSmallWhateverTheSizes) {
   for (int i = 0; i < 100000; ++i) {
     void*& block = live[random() % live.size()];
     if (block != nullptr) free_block(block);
-    block = make_block(small, static_cast<uint32_t>(8 * (1 + i / 100 % 200)));
+    block = make_block(kSmall, static_cast<uint32_t>(8 * (1 + i / 100 % 200)));
   }
-  EXPECT_LE(flushed_heap(small).resident_bytes(), 512u * 1024);
+  EXPECT_LE(flushed_heap(kSmall).resident_bytes(), 512u * 1024);
   for (void* block : live) free_block(block);
 }
 
 TEST_P(GroupHeapTest, OtherThreadsMayFree) {
-  constexpr int rounds = 30, count = 20000;
+  constexpr int kRounds = 30, kCount = 20000;
   const uint64_t before = arena.pages_used();
   // Several mailboxes: neither thread needs the processor for each block that the other one
   // handles.
   std::array<std::atomic<uint64_t*>, 64> mailboxes{};
   std::atomic<bool> corrupt{false};
   std::thread consumer([&] {
-    for (int i = 0; i < rounds * count; ++i) {
+    for (int i = 0; i < kRounds * kCount; ++i) {
       std::atomic<uint64_t*>& mailbox = mailboxes[i % mailboxes.size()];
       uint64_t* p;
       while ((p = mailbox.exchange(nullptr)) == nullptr) std::this_thread::yield();
@@ -407,7 +407,7 @@ TEST_P(GroupHeapTest, OtherThreadsMayFree) {
     }
   });
   std::thread producer([&] {
-    for (int i = 0; i < rounds * count; ++i) {
+    for (int i = 0; i < kRounds * kCount; ++i) {
       auto* p = reinterpret_cast<uint64_t*>(make(32));
       for (int word = 0; word < 4; ++word)
         p[word] = reinterpret_cast<uintptr_t>(p) + static_cast<uintptr_t>(word);

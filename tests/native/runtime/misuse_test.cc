@@ -14,20 +14,20 @@
 namespace halo::runtime {
 namespace {
 
-constexpr uint32_t max_size = 1024;
+constexpr uint32_t kMaxSize = 1024;
 
 // A group of single-size pages, one of mixed-size pages, and one that refills pages when empty.
-enum Kind : uint32_t { equal, mixed, whole };
+enum Kind : uint32_t { kEqual, kMixed, kWhole };
 
 class Misuse : public testing::TestWithParam<Kind> {
  protected:
   static void SetUpTestSuite() {
-    static const plan::Group groups[3] = {{plan::group_by_size, plan::Reuse::newest_first, 0},
-                                          {0, plan::Reuse::newest_first, 0},
-                                          {0, plan::Reuse::whole_chunks, 0}};
+    static const plan::Group kGroups[3] = {{plan::kGroupBySize, plan::Reuse::kNewestFirst, 0},
+                                           {0, plan::Reuse::kNewestFirst, 0},
+                                           {0, plan::Reuse::kWholeChunks, 0}};
     ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(size_t{1} << 30));
     if (first_thread_heap() != nullptr) return;
-    configure_heaps(groups, max_size);
+    configure_heaps(kGroups, kMaxSize);
   }
   static char* make(uint32_t bytes = 40) { return make_block(GetParam(), bytes); }
   // Allocates that many blocks as the program does: all different, none in `mine`.
@@ -37,13 +37,13 @@ class Misuse : public testing::TestWithParam<Kind> {
       char* p = make();
       ASSERT_NE(p, nullptr);
       ASSERT_TRUE(arena.contains(p));
-      ASSERT_EQ(reinterpret_cast<uintptr_t>(p) % granule, 0u);
+      ASSERT_EQ(reinterpret_cast<uintptr_t>(p) % kGranule, 0u);
       ASSERT_TRUE(seen.insert(p).second) << "served twice";
     }
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Misuse, testing::Values(equal, mixed, whole));
+INSTANTIATE_TEST_SUITE_P(Kinds, Misuse, testing::Values(kEqual, kMixed, kWhole));
 
 TEST_P(Misuse, FreedTwiceInARow) {
   char* p = make();
@@ -63,7 +63,7 @@ TEST_P(Misuse, FreedTwiceWithOthersBetween) {
 TEST_P(Misuse, FreedTwiceInARowAfterAWrite) {
   char *kept = make(), *p = make();
   free_block(p);
-  if (GetParam() == whole) return;  // the misuse leaves no trace, and no block is reused soon
+  if (GetParam() == kWhole) return;  // the misuse leaves no trace, and no block is reused soon
   std::memset(p, 1, 16);
   free_block(p);
   expect_new_blocks({kept});

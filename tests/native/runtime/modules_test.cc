@@ -41,7 +41,7 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
 // Of the test's module, with blocks at multiples of eight.
 void load_plan() {
   plan::PlanBuilder builder;
-  builder.module(1).group().state(0, 0x10, 0, 0, plan::Rule::end);
+  builder.module(1).group().state(0, 0x10, 0, 0, plan::Rule::kEnd);
   static const auto bytes = builder.bytes();
   ASSERT_EQ(plan::validate(bytes, active_plan), nullptr);
   all_to_16 = false;

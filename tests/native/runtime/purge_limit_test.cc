@@ -7,8 +7,8 @@
 namespace halo::runtime {
 namespace {
 
-constexpr uint64_t usual = 32;               // pages, with none in use
-constexpr uint64_t later = 1000, soon = 10;  // milliseconds
+constexpr uint64_t kUsual = 32;                // pages, with none in use
+constexpr uint64_t kLater = 1000, kSoon = 10;  // milliseconds
 
 // Purges and acquires that many pages.
 void cycle(PurgeLimit& limit, uint64_t purged, uint64_t taken) {
@@ -17,54 +17,54 @@ void cycle(PurgeLimit& limit, uint64_t purged, uint64_t taken) {
 }
 
 TEST(PurgeLimitTest, IsThirtyTwoPagesAndASixteenthOfThoseInUse) {
-  EXPECT_EQ(PurgeLimit().pages(0), usual);
-  EXPECT_EQ(PurgeLimit().pages(1600), usual + 100);
+  EXPECT_EQ(PurgeLimit().pages(0), kUsual);
+  EXPECT_EQ(PurgeLimit().pages(1600), kUsual + 100);
 }
 
 TEST(PurgeLimitTest, PagesTakenAgainSoonAreKept) {
   PurgeLimit limit;
-  limit.exceed(later);
+  limit.exceed(kLater);
   cycle(limit, 100, 80);
-  limit.exceed(later + soon);
-  EXPECT_EQ(limit.pages(0), usual + 80);
+  limit.exceed(kLater + kSoon);
+  EXPECT_EQ(limit.pages(0), kUsual + 80);
 }
 
 TEST(PurgeLimitTest, NewPagesOfAGrowingProgramAreNotTakenAgain) {
   PurgeLimit limit;
-  limit.exceed(later);
+  limit.exceed(kLater);
   cycle(limit, 10, 5000);
-  limit.exceed(later + soon);
-  EXPECT_EQ(limit.pages(0), usual + 10);
+  limit.exceed(kLater + kSoon);
+  EXPECT_EQ(limit.pages(0), kUsual + 10);
 }
 
 TEST(PurgeLimitTest, ShrinkingInSeveralStepsIsOne) {
   PurgeLimit limit;
   for (uint64_t step = 0; step < 4; ++step) {
-    limit.exceed(later + step);
+    limit.exceed(kLater + step);
     limit.count_purged(50);
   }
   cycle(limit, 0, 200);
-  limit.exceed(later + soon);
-  EXPECT_EQ(limit.pages(0), usual + 200);
+  limit.exceed(kLater + kSoon);
+  EXPECT_EQ(limit.pages(0), kUsual + 200);
 }
 
 TEST(PurgeLimitTest, LaterAcquisitionsLowerTheLimit) {
   PurgeLimit limit;
-  limit.exceed(later);
+  limit.exceed(kLater);
   cycle(limit, 100, 100);
-  limit.exceed(later + soon);
+  limit.exceed(kLater + kSoon);
   cycle(limit, 100, 100);
-  limit.exceed(2 * later);
-  EXPECT_EQ(limit.pages(0), usual + 50);
+  limit.exceed(2 * kLater);
+  EXPECT_EQ(limit.pages(0), kUsual + 50);
 }
 
 TEST(PurgeLimitTest, IsBounded) {
   PurgeLimit limit;
-  for (uint64_t now = later; now < later + 1000; now += soon) {
+  for (uint64_t now = kLater; now < kLater + 1000; now += kSoon) {
     cycle(limit, 500, 500);
     limit.exceed(now);
   }
-  EXPECT_EQ(limit.pages(0), usual + 1024);
+  EXPECT_EQ(limit.pages(0), kUsual + 1024);
 }
 
 }  // namespace

@@ -19,11 +19,11 @@ std::vector<CallerCode> drawn_by_a_new_thread(int count) {
 
 // A single test, since the order of the threads determines their seeds.
 TEST(RandomPools, AreDrawnEvenlyAndDifferentlyByEachThread) {
-  constexpr int count = 40000;
+  constexpr int kCount = 40000;
   for (const uint32_t pools : {1u, 3u, 4u, 4096u}) {
     configure_random_pools(pools, pools != 3);
     std::vector<int> times(pools);
-    const std::vector<CallerCode> draws = drawn_by_a_new_thread(count);
+    const std::vector<CallerCode> draws = drawn_by_a_new_thread(kCount);
     for (const CallerCode code : draws) {
       ASSERT_TRUE(is_decided(code));
       ASSERT_LT(group_of(code), pools);
@@ -31,10 +31,10 @@ TEST(RandomPools, AreDrawnEvenlyAndDifferentlyByEachThread) {
       ++times[group_of(code)];
     }
     if (pools <= 4) {
-      for (const int seen : times) EXPECT_NEAR(seen, count / pools, 500);
+      for (const int seen : times) EXPECT_NEAR(seen, kCount / pools, 500);
     }
     if (pools != 1) {
-      EXPECT_NE(drawn_by_a_new_thread(count), draws);
+      EXPECT_NE(drawn_by_a_new_thread(kCount), draws);
     }
   }
 }

@@ -22,22 +22,22 @@
 namespace halo::runtime {
 namespace {
 
-constexpr uint64_t all_slots = UINT64_MAX;
-constexpr StartMask masks[] = {{0x0000ffffffff0000, 12},
-                               {0x5555555555555555, 12},
-                               {0x8000000000000001, 15},
-                               {uint64_t{1} << 40, 13},
-                               {all_slots, 12}};
-constexpr uint32_t mask_count = std::size(masks);
-constexpr uint32_t flags =
-    plan::group_by_size | plan::group_masked | plan::group_stepping | 12 << plan::group_way_bit;
-constexpr plan::Group groups[] = {{flags, plan::Reuse::newest_first, 2}, {}};
+constexpr uint64_t kAllSlots = UINT64_MAX;
+constexpr StartMask kMasks[] = {{0x0000ffffffff0000, 12},
+                                {0x5555555555555555, 12},
+                                {0x8000000000000001, 15},
+                                {uint64_t{1} << 40, 13},
+                                {kAllSlots, 12}};
+constexpr uint32_t kMaskCount = std::size(kMasks);
+constexpr uint32_t kFlags =
+    plan::kGroupBySize | plan::kGroupMasked | plan::kGroupStepping | 12 << plan::kGroupWayBit;
+constexpr plan::Group kGroups[] = {{kFlags, plan::Reuse::kNewestFirst, 2}, {}};
 
 // A number below `end`.
 uint32_t below(uint32_t end, std::mt19937& random) { return static_cast<uint32_t>(random()) % end; }
 
 uint32_t offset_of(const void* p) {
-  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) % page_size);
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) % kPageSize);
 }
 
 char* make(const StartMask& mask, uint32_t bytes) {
@@ -54,7 +54,7 @@ class SteppingHeapTest : public ::testing::Test {
   static void SetUpTestSuite() {
     if (arena.bytes() != 0) return;
     ASSERT_TRUE(arena.reserve(size_t{64} << 20));
-    configure_heaps(groups, plan::max_object_limit);
+    configure_heaps(kGroups, plan::kMaxObjectLimit);
   }
 };
 
@@ -74,9 +74,9 @@ TEST_F(SteppingHeapTest, ServesTheBlocksOfThePapersFigure) {
       live.pop_back();
       continue;
     }
-    const StartMask& mask = masks[below(mask_count, random)];
-    constexpr uint32_t limits[] = {8, 24, 512, 4096, 16384};
-    const uint32_t bytes = 8 + below(limits[below(5, random)], random) / 8 * 8;
+    const StartMask& mask = kMasks[below(kMaskCount, random)];
+    constexpr uint32_t kLimits[] = {8, 24, 512, 4096, 16384};
+    const uint32_t bytes = 8 + below(kLimits[below(5, random)], random) / 8 * 8;
     const auto expected = model.allocate(mask, bytes);
     char* p = make(mask, bytes);
     ASSERT_EQ(p != nullptr, expected.has_value());
@@ -115,14 +115,14 @@ TEST_F(SteppingHeapTest, ReusesTheBytesThatItSkipped) {
 }
 
 TEST_F(SteppingHeapTest, ChecksTheNewestFreeBlocksOnly) {
-  constexpr uint32_t bytes = 2048 + 8;
-  const StartMask all{all_slots, 12};
+  constexpr uint32_t kBytes = 2048 + 8;
+  const StartMask all{kAllSlots, 12};
   std::vector<char*> blocks;
-  for (int i = 0; i < 200; ++i) blocks.push_back(make(all, bytes));
+  for (int i = 0; i < 200; ++i) blocks.push_back(make(all, kBytes));
   // Every other one, and none at the end of a page, so that none absorbs a free block.
   std::vector<char*> freed;
   for (size_t i = 0; i < 160; i += 2)
-    if (offset_of(blocks[i]) + 2 * bytes <= page_size) freed.push_back(blocks[i]);
+    if (offset_of(blocks[i]) + 2 * kBytes <= kPageSize) freed.push_back(blocks[i]);
   char* const oldest = freed.front();
   const auto slot = static_cast<int>(offset_of(oldest) / 64 % 64);
   const StartMask only{uint64_t{1} << slot, 12};
@@ -132,13 +132,13 @@ TEST_F(SteppingHeapTest, ChecksTheNewestFreeBlocksOnly) {
     for (size_t i = 0; i < count; ++i) stepping_heap.free(freed[i]);
   };
   const auto take_again = [&](size_t count) {
-    for (size_t i = 0; i < count; ++i) make(all, bytes);
+    for (size_t i = 0; i < count; ++i) make(all, kBytes);
   };
   free_first(64);  // the oldest is the 64th
-  EXPECT_EQ(make(only, bytes), oldest);
+  EXPECT_EQ(make(only, kBytes), oldest);
   take_again(63);
   free_first(65);
-  char* const other = make(only, bytes);
+  char* const other = make(only, kBytes);
   EXPECT_NE(other, oldest);
   take_again(65);
   stepping_heap.free(other);
@@ -156,7 +156,7 @@ TEST_F(SteppingHeapTest, RefusesWhatNoPageHasRoomFor) {
 }
 
 TEST_F(SteppingHeapTest, IgnoresWrongFrees) {
-  char* p = make(masks[0], 200);
+  char* p = make(kMasks[0], 200);
   const uint64_t live = stepping_heap.counts().live;
   stepping_heap.free(p + 8);
   stepping_heap.free(p + 4);
@@ -164,8 +164,8 @@ TEST_F(SteppingHeapTest, IgnoresWrongFrees) {
   stepping_heap.free(p);
   stepping_heap.free(p);
   EXPECT_EQ(stepping_heap.counts().live, live - 200);
-  char* q = make(masks[0], 200);
-  char* r = make(masks[0], 200);
+  char* q = make(kMasks[0], 200);
+  char* r = make(kMasks[0], 200);
   EXPECT_NE(q, r);
   stepping_heap.free(q);
   stepping_heap.free(r);
@@ -178,7 +178,7 @@ TEST_F(SteppingHeapTest, ServesTheGroupsThatStep) {
   void* p = heaps->allocate_stepping(0, 64);
   ASSERT_NE(p, nullptr);
   EXPECT_EQ(offset_of(p) / 64 % 64, 1u);
-  EXPECT_EQ(arena.page_of(p).thread.load(), stepping_owner);
+  EXPECT_EQ(arena.page_of(p).thread.load(), kSteppingOwner);
   EXPECT_EQ(heaps->shared_allocations(0), 1u);
   EXPECT_EQ(heaps->allocate_stepping(1, 64), nullptr);
   EXPECT_NE(heaps->heap_for(1, 64), nullptr);
@@ -198,16 +198,16 @@ struct Stamped {
     uint32_t first, last;
     std::memcpy(&first, p, sizeof first);
     std::memcpy(&last, p + bytes - 4, sizeof last);
-    return first == bytes && last == mask && masks[mask].permits(offset_of(p));
+    return first == bytes && last == mask && kMasks[mask].permits(offset_of(p));
   }
 };
 
 Stamped take(std::mt19937& random) {
-  const uint32_t mask = below(mask_count, random);
+  const uint32_t mask = below(kMaskCount, random);
   const uint32_t bytes = 8 + below(below(8, random) == 0 ? 6000 : 300, random) / 8 * 8;
   // Refused if the holder of the lock does not run for long.
   for (int i = 0; i < 1000; ++i) {
-    if (char* p = make(masks[mask], bytes)) {
+    if (char* p = make(kMasks[mask], bytes)) {
       const Stamped made{p, bytes, mask};
       made.stamp();
       return made;
@@ -265,18 +265,18 @@ void free_all(std::array<std::atomic<Stamped*>, 64>& exchange) {
 }
 
 TEST_F(SteppingHeapTest, ServesManyThreads) {
-  constexpr int threads = 4, steps = 250'000;
+  constexpr int kThreads = 4, kSteps = 250'000;
   const uint64_t before = stepping_heap.counts().live;
   std::array<std::atomic<Stamped*>, 64> exchange{};
   std::atomic<int> damaged{0};
   std::vector<std::thread> all;
-  for (unsigned i = 0; i < threads; ++i)
-    all.emplace_back([&, i] { damaged += use_at_random(i, steps, exchange); });
+  for (unsigned i = 0; i < kThreads; ++i)
+    all.emplace_back([&, i] { damaged += use_at_random(i, kSteps, exchange); });
   for (std::thread& thread : all) thread.join();
   free_all(exchange);
   EXPECT_EQ(damaged, 0);
   // Collects what is left in the ring.
-  for (int i = 0; i < 100; ++i) stepping_heap.free(make(masks[0], 64));
+  for (int i = 0; i < 100; ++i) stepping_heap.free(make(kMasks[0], 64));
   EXPECT_EQ(stepping_heap.counts().live, before);
   EXPECT_LE(stepping_heap.counts().pages, 1u);
 }
@@ -289,9 +289,9 @@ TEST_F(SteppingHeapTest, ServesForkedChildren) {
   });
   char* kept = nullptr;
   while (kept == nullptr)
-    kept = make(masks[0], 640);  // the other thread may hold the lock for long
+    kept = make(kMasks[0], 640);  // the other thread may hold the lock for long
   std::memset(kept, 7, 640);
-  constexpr int forwards = 2;
+  constexpr int kForwards = 2;
   int served = 0;
   for (int i = 0; i < 30; ++i) {
     const pid_t child = fork();
@@ -300,18 +300,18 @@ TEST_F(SteppingHeapTest, ServesForkedChildren) {
       alarm(20);
       std::array<char*, 50> blocks{};
       bool good = kept[0] == 7 && kept[639] == 7;
-      for (char*& p : blocks) p = static_cast<char*>(stepping_heap.allocate(masks[0], 640));
+      for (char*& p : blocks) p = static_cast<char*>(stepping_heap.allocate(kMasks[0], 640));
       // The other thread held the lock for too long: the child finds it held.
-      if (good && blocks[0] == nullptr) _exit(forwards);
+      if (good && blocks[0] == nullptr) _exit(kForwards);
       for (char* p : blocks) {
-        good &= p != nullptr && p != kept && masks[0].permits(offset_of(p));
+        good &= p != nullptr && p != kept && kMasks[0].permits(offset_of(p));
         stepping_heap.free(p);
       }
       _exit(good ? 0 : 1);
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) % forwards == 0) << status;
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) % kForwards == 0) << status;
     served += status == 0;
   }
   EXPECT_GT(served, 0);
@@ -324,7 +324,7 @@ TEST_F(SteppingHeapTest, ServesForkedChildren) {
 std::atomic<int> handled{0};
 
 void allocate_in_handler(int) {
-  void* p = stepping_heap.allocate(masks[1], 48);
+  void* p = stepping_heap.allocate(kMasks[1], 48);
   if (p != nullptr) stepping_heap.free(p);
   ++handled;
 }
@@ -334,12 +334,12 @@ TEST_F(SteppingHeapTest, IsSafeInSignalHandlers) {
   struct sigaction action{}, old;
   action.sa_handler = allocate_in_handler;
   ASSERT_EQ(sigaction(SIGALRM, &action, &old), 0);
-  constexpr itimerval often{{0, 50}, {0, 50}}, never{};
-  ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
+  constexpr itimerval kOften{{0, 50}, {0, 50}}, kNever{};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &kOften, nullptr), 0);
   std::array<std::atomic<Stamped*>, 64> exchange{};
   int damaged = 0;
   for (unsigned seed = 0; handled < 300; ++seed) damaged += use_at_random(seed, 500, exchange);
-  ASSERT_EQ(setitimer(ITIMER_REAL, &never, nullptr), 0);
+  ASSERT_EQ(setitimer(ITIMER_REAL, &kNever, nullptr), 0);
   sigaction(SIGALRM, &old, nullptr);
   EXPECT_EQ(damaged, 0);
   free_all(exchange);
@@ -348,13 +348,13 @@ TEST_F(SteppingHeapTest, IsSafeInSignalHandlers) {
 // Last, as the arena stays large.
 TEST_F(SteppingHeapTest, RefusesIfMemoryIsUsedUp) {
   std::vector<char*> blocks;
-  while (char* p = make(masks[4], 32768)) blocks.push_back(p);
+  while (char* p = make(kMasks[4], 32768)) blocks.push_back(p);
   EXPECT_GT(blocks.size(), 1000u);
   const uint64_t refusals = stepping_heap.counts().refusals;
-  EXPECT_EQ(make(masks[4], 32768), nullptr);
+  EXPECT_EQ(make(kMasks[4], 32768), nullptr);
   EXPECT_EQ(stepping_heap.counts().refusals, refusals + 1);
   for (char* p : blocks) stepping_heap.free(p);
-  char* p = make(masks[4], 32768);
+  char* p = make(kMasks[4], 32768);
   EXPECT_NE(p, nullptr);
   stepping_heap.free(p);
 }

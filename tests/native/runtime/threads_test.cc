@@ -14,11 +14,11 @@
 namespace halo::runtime {
 namespace {
 
-constexpr uint32_t max_size = 1024;
-constexpr plan::Group groups[3] = {{0, plan::Reuse::newest_first, 0},
-                                   {0, plan::Reuse::whole_chunks, 0},
-                                   {plan::group_by_size, plan::Reuse::newest_first, 0}};
-constexpr uint32_t group_count = 3;
+constexpr uint32_t kMaxSize = 1024;
+constexpr plan::Group kGroups[3] = {{0, plan::Reuse::kNewestFirst, 0},
+                                    {0, plan::Reuse::kWholeChunks, 0},
+                                    {plan::kGroupBySize, plan::Reuse::kNewestFirst, 0}};
+constexpr uint32_t kGroupCount = 3;
 
 using Word = uint64_t;
 
@@ -58,7 +58,7 @@ Totals totals() {
   Totals sum;
   for (const ThreadHeap* t = first_thread_heap(); t != nullptr; t = t->next()) {
     ++sum.thread_heaps;
-    for (uint32_t group = 0; group < group_count; ++group)
+    for (uint32_t group = 0; group < kGroupCount; ++group)
       if (const GroupHeap* heap = t->existing_heap(group)) sum.allocations += heap->allocations();
   }
   return sum;
@@ -82,7 +82,7 @@ class Threads : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     ASSERT_TRUE(arena.reserve(size_t{8} << 30));
-    configure_heaps(groups, max_size);
+    configure_heaps(kGroups, kMaxSize);
   }
 };
 
@@ -94,14 +94,14 @@ void in_threads(int count, Work work) {
 }
 
 TEST_F(Threads, FreeBlocksOfEachOther) {
-  constexpr int threads = 8, steps = 4000;
+  constexpr int kThreads = 8, kSteps = 4000;
   const Totals before = totals();
   Exchange exchange;
   std::atomic<int> damaged{0};
-  in_threads(threads, [&](int number) {
+  in_threads(kThreads, [&](int number) {
     std::mt19937 random(static_cast<unsigned>(number));
-    for (int step = 0; step < steps; ++step) {
-      Word* block = take(below(group_count, random), 1 + below(max_size, random));
+    for (int step = 0; step < kSteps; ++step) {
+      Word* block = take(below(kGroupCount, random), 1 + below(kMaxSize, random));
       block = exchange.swap(random(), block);
       if (block == nullptr) continue;
       if (!intact(block)) ++damaged;
@@ -110,23 +110,23 @@ TEST_F(Threads, FreeBlocksOfEachOther) {
   });
   exchange.empty();
   EXPECT_EQ(damaged, 0);
-  EXPECT_EQ(totals().allocations - before.allocations, uint64_t{threads} * steps);
+  EXPECT_EQ(totals().allocations - before.allocations, uint64_t{kThreads} * kSteps);
 }
 
 // Each thread ends while others still free its blocks, and leaves some behind.
 TEST_F(Threads, TakeOverTheHeapsOfThoseThatEnd) {
-  constexpr size_t at_once = 4, generations = 60;
+  constexpr size_t kAtOnce = 4, kGenerations = 60;
   const Totals before = totals();
   Exchange exchange;
   std::atomic<int> damaged{0};
-  std::array<std::thread, at_once> threads;
-  for (size_t generation = 0; generation < generations; ++generation) {
-    std::thread& place = threads[generation % at_once];
+  std::array<std::thread, kAtOnce> threads;
+  for (size_t generation = 0; generation < kGenerations; ++generation) {
+    std::thread& place = threads[generation % kAtOnce];
     if (place.joinable()) place.join();
     place = std::thread([&, generation] {
       std::mt19937 random(static_cast<unsigned>(generation));
       for (int step = 0; step < 200; ++step) {
-        Word* block = take(below(group_count, random), 1 + below(200, random));
+        Word* block = take(below(kGroupCount, random), 1 + below(200, random));
         if (step % 2 == 0) block = exchange.swap(random(), block);
         if (block == nullptr) continue;
         if (!intact(block)) ++damaged;
@@ -137,14 +137,14 @@ TEST_F(Threads, TakeOverTheHeapsOfThoseThatEnd) {
   for (std::thread& thread : threads) thread.join();
   exchange.empty();
   EXPECT_EQ(damaged, 0);
-  EXPECT_EQ(totals().allocations - before.allocations, generations * 200);
-  EXPECT_LE(totals().thread_heaps - before.thread_heaps, 2 * at_once);
+  EXPECT_EQ(totals().allocations - before.allocations, kGenerations * 200);
+  EXPECT_LE(totals().thread_heaps - before.thread_heaps, 2 * kAtOnce);
 }
 
 // Large enough that pages change owners while others free blocks in them.
 TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
-  constexpr int threads = 4, rounds = 12, blocks = 6000;
-  constexpr uint32_t sizes[] = {24, 200, 1000};
+  constexpr int kThreads = 4, kRounds = 12, kBlocks = 6000;
+  constexpr uint32_t kSizes[] = {24, 200, 1000};
   using Batch = std::vector<Word*>;
   std::atomic<Batch*> slot{nullptr};
   std::atomic<int> damaged{0};
@@ -157,16 +157,16 @@ TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
     delete batch;
   };
   const uint64_t before = arena.pages_used();
-  in_threads(threads, [&](int number) {
+  in_threads(kThreads, [&](int number) {
     std::mt19937 random(static_cast<unsigned>(number));
     Batch* kept = new Batch;
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < kRounds; ++round) {
       auto* batch = new Batch;
-      for (int i = 0; i < blocks; ++i) {
+      for (int i = 0; i < kBlocks; ++i) {
         // Kept blocks are not in groups of whole pages: each one there would keep its page.
         const bool keep = i % 50 == 0;
-        const uint32_t group = keep ? 2 * below(2, random) : below(group_count, random);
-        (keep ? kept : batch)->push_back(take(group, sizes[below(3, random)]));
+        const uint32_t group = keep ? 2 * below(2, random) : below(kGroupCount, random);
+        (keep ? kept : batch)->push_back(take(group, kSizes[below(3, random)]));
       }
       free_all(slot.exchange(batch));
     }
@@ -176,27 +176,27 @@ TEST_F(Threads, GrowAndShrinkWhileOthersFree) {
   EXPECT_EQ(damaged, 0);
   // A batch takes 2.4 MB, nine of them live at a time; kept blocks take as much in the end. Without
   // reuse it would be 115 MB.
-  EXPECT_LE(arena.pages_used() * page_size, before * page_size + (size_t{45} << 20));
+  EXPECT_LE(arena.pages_used() * kPageSize, before * kPageSize + (size_t{45} << 20));
 }
 
 // One thread allocates, all others free: their frees go to one list, and the blocks are reused.
 TEST_F(Threads, ManyFreeWhatOneAllocates) {
-  constexpr int consumers = 4, blocks = 60000;
-  constexpr uint32_t size = 128;
+  constexpr int kConsumers = 4, kBlocks = 60000;
+  constexpr uint32_t kSize = 128;
   const uint64_t before = arena.pages_used();
   Exchange exchange;
   std::atomic<bool> done{false};
   std::atomic<int> damaged{0};
   std::thread producer([&] {
-    for (size_t i = 0; i < blocks; ++i) {
-      Word* block = take(0, size);
+    for (size_t i = 0; i < kBlocks; ++i) {
+      Word* block = take(0, kSize);
       // Waits for its consumer, so that only a few blocks live at a time.
       while ((block = exchange.swap(i, block)) != nullptr) std::this_thread::yield();
     }
     done = true;
   });
-  in_threads(consumers, [&](int number) {
-    for (size_t slot = static_cast<size_t>(number); !done; slot += consumers) {
+  in_threads(kConsumers, [&](int number) {
+    for (size_t slot = static_cast<size_t>(number); !done; slot += kConsumers) {
       Word* block = exchange.swap(slot, nullptr);
       if (block == nullptr) {
         std::this_thread::yield();
@@ -210,7 +210,7 @@ TEST_F(Threads, ManyFreeWhatOneAllocates) {
   exchange.empty();
   EXPECT_EQ(damaged, 0);
   // Without reuse it would be eight.
-  EXPECT_LE(arena.pages_used() * page_size, before * page_size + (size_t{3} << 20));
+  EXPECT_LE(arena.pages_used() * kPageSize, before * kPageSize + (size_t{3} << 20));
 }
 
 }  // namespace

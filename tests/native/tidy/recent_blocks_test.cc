@@ -14,35 +14,35 @@ namespace halo::tidy {
 namespace {
 
 using enum RecentBlocks::Freed;
-constexpr Place none = RecentBlocks::kNoPlace;
-constexpr uint64_t key = 7;
+constexpr Place kNone = RecentBlocks::kNoPlace;
+constexpr uint64_t kKey = 7;
 
 // Allocates twice, since a key is noted the second time.
 void note(RecentBlocks& recent, Place place, uint32_t bytes) {
-  EXPECT_EQ(recent.add(place + 1024, key, bytes), none);
-  EXPECT_EQ(recent.add(place, key, bytes), none);
+  EXPECT_EQ(recent.add(place + 1024, kKey, bytes), kNone);
+  EXPECT_EQ(recent.add(place, kKey, bytes), kNone);
 }
 
 TEST(RecentBlocks, ServeTheSameKeyAndSizeOnce) {
   RecentBlocks recent;
   note(recent, 4096, 32);
-  EXPECT_EQ(recent.take(key, 32), none);
-  EXPECT_EQ(recent.put(4096), kept);
-  EXPECT_EQ(recent.take(key + 1, 32), none);
-  EXPECT_EQ(recent.take(key, 24), none);
-  EXPECT_EQ(recent.take(key, 32), 4096u);
-  EXPECT_EQ(recent.take(key, 32), none);
-  EXPECT_EQ(recent.put(4096), kept);
-  EXPECT_EQ(recent.take(key, 32), 4096u);
+  EXPECT_EQ(recent.take(kKey, 32), kNone);
+  EXPECT_EQ(recent.put(4096), kKept);
+  EXPECT_EQ(recent.take(kKey + 1, 32), kNone);
+  EXPECT_EQ(recent.take(kKey, 24), kNone);
+  EXPECT_EQ(recent.take(kKey, 32), 4096u);
+  EXPECT_EQ(recent.take(kKey, 32), kNone);
+  EXPECT_EQ(recent.put(4096), kKept);
+  EXPECT_EQ(recent.take(kKey, 32), 4096u);
 }
 
 TEST(RecentBlocks, IgnoreSecondFreesAndOtherBlocks) {
   RecentBlocks recent;
   note(recent, 4096, 32);
-  EXPECT_EQ(recent.put(4104), unknown);
-  EXPECT_EQ(recent.put(5120), unknown) << "its key came for the first time";
-  EXPECT_EQ(recent.put(4096), kept);
-  EXPECT_EQ(recent.put(4096), twice);
+  EXPECT_EQ(recent.put(4104), kUnknown);
+  EXPECT_EQ(recent.put(5120), kUnknown) << "its key came for the first time";
+  EXPECT_EQ(recent.put(4096), kKept);
+  EXPECT_EQ(recent.put(4096), kTwice);
 }
 
 TEST(RecentBlocks, GiveUpEveryBlockInOneCycle) {
@@ -52,9 +52,9 @@ TEST(RecentBlocks, GiveUpEveryBlockInOneCycle) {
   std::multiset<Place> dropped;
   for (uint32_t at = 0; at < RecentBlocks::kEntries; ++at) dropped.insert(recent.drop_next());
   EXPECT_EQ(dropped.count(4096), 1u);
-  EXPECT_EQ(dropped.count(none), RecentBlocks::kEntries - 1);
-  EXPECT_EQ(recent.take(key, 32), none);
-  EXPECT_EQ(recent.put(4096), unknown);
+  EXPECT_EQ(dropped.count(kNone), RecentBlocks::kEntries - 1);
+  EXPECT_EQ(recent.take(kKey, 32), kNone);
+  EXPECT_EQ(recent.put(4096), kUnknown);
 }
 
 // Against a heap that is a set of places: a block is used by the program, kept, or free.
@@ -65,7 +65,7 @@ TEST(RecentBlocks, NeverServeABlockThatIsUsedOrFree) {
   std::set<Place> kept_blocks, free;
   for (Place place = 0; place < 400; ++place) free.insert(place * 32);
   const auto release = [&](Place place) {
-    if (place == none) return;
+    if (place == kNone) return;
     ASSERT_EQ(kept_blocks.erase(place), 1u);
     free.insert(place);
   };
@@ -75,7 +75,7 @@ TEST(RecentBlocks, NeverServeABlockThatIsUsedOrFree) {
       const uint64_t wanted = random() % 30;
       const uint32_t bytes = random() % 2 == 0 ? 16 : 32;
       Place place = recent.take(wanted, bytes);
-      if (place != none) {
+      if (place != kNone) {
         ASSERT_EQ(kept_blocks.erase(place), 1u);
         ++served;
       } else {
@@ -91,8 +91,8 @@ TEST(RecentBlocks, NeverServeABlockThatIsUsedOrFree) {
       const Place place = found->first;
       used.erase(found);
       const auto freed = recent.put(place);
-      ASSERT_NE(freed, twice);
-      if (freed == kept) {
+      ASSERT_NE(freed, kTwice);
+      if (freed == kKept) {
         kept_blocks.insert(place);
       } else {
         free.insert(place);

@@ -61,7 +61,7 @@ struct Conflicts {
 
 // The machine whose first cache is examined.
 struct ConflictsOption {
-  static constexpr std::string_view name = "conflicts";
+  std::string_view name = "conflicts";
 
   template <class Options>
   bool set(std::string_view text, Options& options) const {

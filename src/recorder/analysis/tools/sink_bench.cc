@@ -47,12 +47,12 @@ int main(int argc, char** argv) {
   }
   const std::vector<Record> records = random_accesses(1 << 22, objects, per_object);
   const auto start = std::chrono::steady_clock::now();
-  const int rounds = 8;
-  for (int round = 0; round < rounds; ++round) analysis.consume(ThreadId{0}, records);
+  constexpr int kRounds = 8;
+  for (int round = 0; round < kRounds; ++round) analysis.consume(ThreadId{0}, records);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto graph = std::get<halo::sinks::AffinityGraph>(analysis.finish().sinks);
   std::printf("%.1f M records/s (%llu macro accesses, %zu edges)\n",
-              double(records.size()) * rounds / seconds / 1e6,
+              double(records.size()) * kRounds / seconds / 1e6,
               static_cast<unsigned long long>(graph.total_accesses), graph.edges.size());
 }

@@ -5,8 +5,8 @@
 
 namespace halo::runtime {
 
-HALO_HIDDEN extern const AllocatorInterface jemalloc_interface;
-HALO_HIDDEN extern const AllocatorInterface mimalloc_interface;
-HALO_HIDDEN extern const AllocatorInterface gperftools_interface;
+HALO_HIDDEN extern const AllocatorInterface kJemallocInterface;
+HALO_HIDDEN extern const AllocatorInterface kMimallocInterface;
+HALO_HIDDEN extern const AllocatorInterface kGperftoolsInterface;
 
 }  // namespace halo::runtime

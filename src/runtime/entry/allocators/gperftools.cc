@@ -49,7 +49,7 @@ HALO_GPERFTOOLS(HALO_NATIVE)
 HALO_GPERFTOOLS_VIRTUAL(HALO_NATIVE)
 }  // namespace native
 
-constexpr int owned = 1;  // MallocExtension::kOwned
+constexpr int kOwned = 1;  // MallocExtension::kOwned
 
 namespace ours {
 
@@ -108,10 +108,10 @@ size_t _ZN15MallocExtension16GetAllocatedSizeEPKv(void* self, const void* p) {
 }
 
 int MallocExtension_GetOwnership(const void* p) {
-  return is_served(p) ? owned : native::MallocExtension_GetOwnership(p);
+  return is_served(p) ? kOwned : native::MallocExtension_GetOwnership(p);
 }
 int _ZN15MallocExtension12GetOwnershipEPKv(void* self, const void* p) {
-  return is_served(p) ? owned : native::_ZN15MallocExtension12GetOwnershipEPKv(self, p);
+  return is_served(p) ? kOwned : native::_ZN15MallocExtension12GetOwnershipEPKv(self, p);
 }
 
 int MallocExtension_VerifyMallocMemory(const void* p) {
@@ -126,8 +126,8 @@ int MallocExtension_VerifyArrayNewMemory(const void* p) {
 
 }  // namespace ours
 
-const InterfaceFunction functions[] = {HALO_GPERFTOOLS(HALO_ROW)};
-const InterfaceFunction virtual_functions[] = {HALO_GPERFTOOLS_VIRTUAL(HALO_ROW)
+const InterfaceFunction kFunctions[] = {HALO_GPERFTOOLS(HALO_ROW)};
+const InterfaceFunction kVirtualFunctions[] = {HALO_GPERFTOOLS_VIRTUAL(HALO_ROW)
                                                    HALO_GPERFTOOLS_STATISTICS(HALO_STATISTICS_ROW)};
 
 uintptr_t address_of(const LoadedModule& library, const char* name) {
@@ -156,9 +156,9 @@ uintptr_t* implementation_table(const LoadedModule& library, const uintptr_t* ba
 // Where the class has that function in its own table: this is the same in all derived tables. Null
 // if it is not there once.
 uintptr_t* slot_in(uintptr_t* table, const uintptr_t* base, uintptr_t function) {
-  constexpr int max_functions = 40;
+  constexpr int kMaxFunctions = 40;
   uintptr_t* found = nullptr;
-  for (int at = 0; at < max_functions && base[at] != 0; ++at) {
+  for (int at = 0; at < kMaxFunctions && base[at] != 0; ++at) {
     if (base[at] != function) continue;
     if (found != nullptr) return nullptr;
     found = table + at;
@@ -173,7 +173,7 @@ bool replace_virtual_functions(const LoadedModule& library) {
   uintptr_t* const table = implementation_table(library, base);
   if (table == nullptr) return false;
   ModuleWriter writer(library);
-  for (const InterfaceFunction& function : virtual_functions) {
+  for (const InterfaceFunction& function : kVirtualFunctions) {
     uintptr_t* const slot = slot_in(table, base, address_of(library, function.name));
     if (slot == nullptr) return false;
     *function.native = reinterpret_cast<void*>(*slot);
@@ -184,6 +184,6 @@ bool replace_virtual_functions(const LoadedModule& library) {
 
 }  // namespace
 
-const AllocatorInterface gperftools_interface{"tc_version", functions, replace_virtual_functions};
+const AllocatorInterface kGperftoolsInterface{"tc_version", kFunctions, replace_virtual_functions};
 
 }  // namespace halo::runtime

@@ -33,13 +33,13 @@ struct InterfaceFunction {
 };
 
 struct AllocatorInterface {
-  static constexpr size_t max_functions = 128;
+  static constexpr size_t kMaxFunctions = 128;
 
   template <size_t count>
   constexpr AllocatorInterface(const char* mark_of_it, const InterfaceFunction (&list)[count],
                                bool (*finish_it)(const LoadedModule& library) = nullptr)
       : mark(mark_of_it), functions(list), finish(finish_it) {
-    static_assert(count <= max_functions);
+    static_assert(count <= kMaxFunctions);
   }
 
   const char* mark;  // a function that tells this allocator's library from others

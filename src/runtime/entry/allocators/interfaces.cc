@@ -13,8 +13,8 @@
 namespace halo::runtime {
 namespace {
 
-constexpr auto interfaces = std::to_array<const AllocatorInterface*>(
-    {&jemalloc_interface, &mimalloc_interface, &gperftools_interface});
+constexpr auto kInterfaces = std::to_array<const AllocatorInterface*>(
+    {&kJemallocInterface, &kMimallocInterface, &kGperftoolsInterface});
 
 // The first module that defines an allocator's mark, and malloc: of an allocator that does not
 // serve malloc, the program has only blocks that it asked it for. A look-up by dlsym would allocate
@@ -59,7 +59,7 @@ class Names {
   }
 
  private:
-  std::array<SymbolName, AllocatorInterface::max_functions> names_;
+  std::array<SymbolName, AllocatorInterface::kMaxFunctions> names_;
   size_t count_ = 0;
 };
 
@@ -102,7 +102,7 @@ bool replace_symbols(const AllocatorInterface& interface, const LoadedModule& li
                      std::span<const ElfW(Sym)> symbols) {
   const int protection = library.protection_of(reinterpret_cast<uintptr_t>(symbols.data()));
   if ((protection & PROT_EXEC) != 0) return false;
-  const auto begin = reinterpret_cast<uintptr_t>(symbols.data()) & ~(system_page - 1);
+  const auto begin = reinterpret_cast<uintptr_t>(symbols.data()) & ~(kSystemPage - 1);
   const size_t bytes = reinterpret_cast<uintptr_t>(&*symbols.end()) - begin;
   auto* const pages = reinterpret_cast<void*>(begin);
   if (mprotect(pages, bytes, protection | PROT_WRITE) != 0) return false;
@@ -181,7 +181,7 @@ bool replace(const AllocatorInterface& interface) {
 }  // namespace
 
 bool replace_interfaces() {
-  return std::ranges::all_of(interfaces, [](auto* at) { return replace(*at); });
+  return std::ranges::all_of(kInterfaces, [](auto* at) { return replace(*at); });
 }
 
 }  // namespace halo::runtime

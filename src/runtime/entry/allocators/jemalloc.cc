@@ -61,11 +61,11 @@ void* rallocx(void* p, size_t size, int flags) {
 
 }  // namespace ours
 
-const InterfaceFunction functions[] = {HALO_JEMALLOC(HALO_ROW) HALO_JEMALLOC_CALLED(
+const InterfaceFunction kFunctions[] = {HALO_JEMALLOC(HALO_ROW) HALO_JEMALLOC_CALLED(
     HALO_CALLED_ROW) HALO_JEMALLOC_STATISTICS(HALO_STATISTICS_ROW) HALO_JEMALLOC_STATISTICS_CALLED};
 
 }  // namespace
 
-const AllocatorInterface jemalloc_interface{"mallocx", functions};
+const AllocatorInterface kJemallocInterface{"mallocx", kFunctions};
 
 }  // namespace halo::runtime

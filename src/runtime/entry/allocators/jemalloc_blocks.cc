@@ -39,10 +39,10 @@ bool has_room(const Question& question, size_t bytes) {
 
 int look_up_arena(const Question& question, AskNative native) {
   if (served_block(question) == nullptr) return native(question);
-  constexpr unsigned arena = 0;
+  constexpr unsigned kArena = 0;
   if (question.old == nullptr || question.old_bytes == nullptr) return 0;
-  if (!has_room(question, sizeof arena)) return EINVAL;
-  std::memcpy(question.old, &arena, sizeof arena);
+  if (!has_room(question, sizeof kArena)) return EINVAL;
+  std::memcpy(question.old, &kArena, sizeof kArena);
   return 0;
 }
 

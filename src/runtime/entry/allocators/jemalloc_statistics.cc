@@ -63,7 +63,7 @@ struct Control {
   AskAboutBlocks* ask = nullptr;
 };
 
-constexpr Control controls[] = {
+constexpr Control kControls[] = {
     {"epoch", Control::kEpoch},
     {"stats.allocated", Control::kBytes, Epoch::kLive},
     {"stats.active", Control::kBytes, Epoch::kActive},
@@ -81,28 +81,28 @@ constexpr Control controls[] = {
     {"experimental.utilization.query", Control::kAsksAboutBlocks, {}, query_utilization},
     {"experimental.utilization.batch_query", Control::kAsksAboutBlocks, {}, query_utilizations},
 };
-constexpr size_t control_count = std::size(controls);
+constexpr size_t kControlCount = std::size(kControls);
 
 const Control* control_of(const char* name) {
-  for (const Control& control : controls)
+  for (const Control& control : kControls)
     if (std::strcmp(name, control.name) == 0) return &control;
   return nullptr;
 }
 
 // jemalloc's numbers for a name. Found when they are first needed.
-constexpr size_t max_length = 6;
+constexpr size_t kMaxLength = 6;
 struct Mib {
-  size_t words[max_length];
+  size_t words[kMaxLength];
   size_t length;  // 0: jemalloc does not know the name
 };
-constinit Mib mibs[control_count]{};
+constinit Mib mibs[kControlCount]{};
 constinit std::atomic<bool> have_mibs{false};
 
 void find_mibs() {
   if (have_mibs.load(std::memory_order_acquire) || native::mallctlnametomib == nullptr) return;
-  for (size_t at = 0; at < control_count; ++at) {
-    Mib found{{}, max_length};
-    if (native::mallctlnametomib(controls[at].name, found.words, &found.length) == 0)
+  for (size_t at = 0; at < kControlCount; ++at) {
+    Mib found{{}, kMaxLength};
+    if (native::mallctlnametomib(kControls[at].name, found.words, &found.length) == 0)
       mibs[at] = found;
   }
   // Two threads may both get here; they write the same values.
@@ -111,9 +111,9 @@ void find_mibs() {
 
 const Control* control_of(const size_t* mib, size_t length) {
   find_mibs();
-  for (size_t at = 0; at < control_count; ++at)
+  for (size_t at = 0; at < kControlCount; ++at)
     if (length != 0 && mibs[at].length == length && std::equal(mib, mib + length, mibs[at].words))
-      return &controls[at];
+      return &kControls[at];
   return nullptr;
 }
 
@@ -124,7 +124,7 @@ bool asks_about_blocks(const Control* control) {
 // Earlier versions lack some names, of which they refuse each use.
 bool is_known(const Control& control) {
   find_mibs();
-  return mibs[&control - controls].length != 0;
+  return mibs[&control - kControls].length != 0;
 }
 
 size_t bytes_of_page() {

@@ -310,14 +310,14 @@ HALO_RESIZE(mi_heap_recalloc_aligned_at, HALO_HEAP_COUNT_AT_OFFSET)
 
 }  // namespace ours
 
-const InterfaceFunction functions[] = {HALO_MIMALLOC(HALO_ROW) HALO_MIMALLOC_CALLED(HALO_CALLED_ROW)
-                                           HALO_MIMALLOC_STATISTICS(HALO_STATISTICS_ROW)};
+const InterfaceFunction kFunctions[] = {HALO_MIMALLOC(HALO_ROW) HALO_MIMALLOC_CALLED(
+    HALO_CALLED_ROW) HALO_MIMALLOC_STATISTICS(HALO_STATISTICS_ROW)};
 
 // mi_rezalloc and the like find what lies behind the size of a calloc zeroed, too.
 bool clear_whole_blocks(const LoadedModule&) { return clearing_whole_blocks = true; }
 
 }  // namespace
 
-const AllocatorInterface mimalloc_interface{"mi_version", functions, clear_whole_blocks};
+const AllocatorInterface kMimallocInterface{"mi_version", kFunctions, clear_whole_blocks};
 
 }  // namespace halo::runtime

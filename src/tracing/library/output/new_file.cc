@@ -20,16 +20,16 @@ int NewFile::create() {
   struct stat status{};
   if (stat(path_, &status) == 0 && S_ISCHR(status.st_mode))
     return move_to_high_number(open(path_, O_WRONLY | O_NOCTTY | O_CLOEXEC));
-  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
   int descriptor = -1;
   errno = EEXIST;
-  if (!taken_) descriptor = open(path_, flags, 0666);
+  if (!taken_) descriptor = open(path_, kFlags, 0666);
   // A process may run several programs one after the other.
   for (int number = 0; descriptor < 0 && errno == EEXIST && number < 10000; ++number) {
     char path[PATH_MAX];
     const size_t length = size_t(snprintf(path, sizeof path, "%s.%d", path_, getpid()));
     if (number != 0) snprintf(path + length, sizeof path - length, ".%d", number);
-    descriptor = open(path, flags, 0666);
+    descriptor = open(path, kFlags, 0666);
   }
   return move_to_high_number(descriptor);
 }

@@ -12,7 +12,7 @@ struct Choice {
   Output* (*make)(const char* argument);
 };
 
-constexpr Choice choices[] = {
+constexpr Choice kChoices[] = {
     {"file", make_file_output}, {"text", make_text_output}, {"socket", make_socket_output},
     {"pipe", make_pipe_output}, {"none", make_none_output},
 };
@@ -20,7 +20,7 @@ constexpr Choice choices[] = {
 }  // namespace
 
 Output* choose_output(const char* value) {
-  for (const Choice& choice : choices) {
+  for (const Choice& choice : kChoices) {
     const size_t length = strlen(choice.name);
     if (strncmp(value, choice.name, length) != 0) continue;
     if (value[length] == ':') return choice.make(value + length + 1);

@@ -19,7 +19,7 @@ using trace::Logged;
 using trace::Marker;
 using trace::Site;
 
-constexpr const char* kind_names[] = {"unknown",     "load",  "store", "update",    "read-range",
+constexpr const char* kKindNames[] = {"unknown",     "load",  "store", "update",    "read-range",
                                       "write-range", "enter", "exit",  "allocation"};
 
 const char* marker_name(Marker marker) {
@@ -131,7 +131,7 @@ void TextOutput::print(const Logged& event) {
     site = reinterpret_cast<const Site*>(module->copy.sites) + (event.site - module->first_site);
   const auto kind = site == nullptr ? size_t{0} : size_t(site->kind);
   text_.add(site == nullptr ? marker_name(Marker(event.site))
-                            : kind_names[kind < std::size(kind_names) ? kind : 0]);
+                            : kKindNames[kind < std::size(kKindNames) ? kind : 0]);
   text_.add("\t");
   text_.add(site == nullptr ? "-" : resolve(*module, site->variable));
   text_.add("\t");

@@ -14,15 +14,15 @@
 namespace halo::ranges {
 namespace {
 
-constexpr size_t system_page = 4096;
-constexpr size_t maximum = size_t{1} << 30;
+constexpr size_t kSystemPage = 4096;
+constexpr size_t kMaximum = size_t{1} << 30;
 
 // Starts it at a suitable address with one page, as the arena does; sanitizers may have mapped the
 // first address.
 bool begin(GrowingRange& range, int protection) {
   for (unsigned attempt = 0; attempt < 4; ++attempt) {
-    range.set(find_room(maximum, attempt), 0, protection);
-    if (range.begin() != 0 && range.grow(system_page)) return true;
+    range.set(find_room(kMaximum, attempt), 0, protection);
+    if (range.begin() != 0 && range.grow(kSystemPage)) return true;
   }
   return false;
 }
@@ -37,42 +37,42 @@ void keep_to_one_processor() {
 // On one processor, a thread is often interrupted after it has mapped memory and before it has
 // stored that.
 TEST(GrowingRange, GrowsForConcurrentThreads) {
-  constexpr int threads = 8;
-  constexpr size_t step = system_page, steps = 10000;
+  constexpr int kThreads = 8;
+  constexpr size_t kStep = kSystemPage, kSteps = 10000;
   GrowingRange range;
   ASSERT_TRUE(begin(range, PROT_NONE));
   std::atomic<int> refused{0};
   std::thread([&] {
     keep_to_one_processor();  // and all threads started here
     std::vector<std::thread> workers;
-    for (int i = 0; i < threads; ++i)
+    for (int i = 0; i < kThreads; ++i)
       workers.emplace_back([&] {
-        for (size_t bytes = step; bytes <= steps * step; bytes += step)
+        for (size_t bytes = kStep; bytes <= kSteps * kStep; bytes += kStep)
           if (!range.grow(bytes)) ++refused;
       });
     for (std::thread& member : workers) member.join();
   }).join();
   EXPECT_EQ(refused, 0);
-  munmap(reinterpret_cast<void*>(range.begin()), steps * step);
+  munmap(reinterpret_cast<void*>(range.begin()), kSteps * kStep);
 }
 
 TEST(GrowingRange, StopsAtAForeignMappingWhileItExists) {
   GrowingRange range;
   ASSERT_TRUE(begin(range, PROT_READ | PROT_WRITE));
-  void* const behind = reinterpret_cast<void*>(range.begin() + 2 * system_page);
+  void* const behind = reinterpret_cast<void*>(range.begin() + 2 * kSystemPage);
   void* other =
-      mmap(behind, system_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mmap(behind, kSystemPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_EQ(other, behind);
   *static_cast<char*>(other) = 1;
-  EXPECT_TRUE(range.grow(2 * system_page));
+  EXPECT_TRUE(range.grow(2 * kSystemPage));
   *reinterpret_cast<char*>(range.begin()) = 2;
-  EXPECT_FALSE(range.grow(3 * system_page));
+  EXPECT_FALSE(range.grow(3 * kSystemPage));
   EXPECT_EQ(*static_cast<char*>(other), 1);
-  munmap(other, system_page);
-  EXPECT_TRUE(range.grow(3 * system_page));
+  munmap(other, kSystemPage);
+  EXPECT_TRUE(range.grow(3 * kSystemPage));
   EXPECT_EQ(*static_cast<char*>(other), 0);
   EXPECT_EQ(*reinterpret_cast<char*>(range.begin()), 2);
-  munmap(reinterpret_cast<void*>(range.begin()), 3 * system_page);
+  munmap(reinterpret_cast<void*>(range.begin()), 3 * kSystemPage);
 }
 
 }  // namespace

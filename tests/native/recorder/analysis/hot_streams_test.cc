@@ -106,8 +106,8 @@ TEST(HotStreams, AreWhatTheReferenceFinds) {
 TEST(HotStreams, TheThresholdIsTheGreatestThatCoversEnough) {
   std::mt19937 random(2);
   int higher = 0;
-  constexpr int rounds = 100;
-  for (int round = 0; round < rounds; ++round) {
+  constexpr int kRounds = 100;
+  for (int round = 0; round < kRounds; ++round) {
     const std::vector<Sequence> sequences{random_sequence(random)};
     Sequitur grammar;
     build(grammar, sequences);
@@ -124,7 +124,7 @@ TEST(HotStreams, TheThresholdIsTheGreatestThatCoversEnough) {
     const uint64_t more = found.threshold + found.threshold / 8 + 1;
     higher += double(reference(sequences, options, more).covered) >= enough;
   }
-  EXPECT_LE(higher, rounds / 20);
+  EXPECT_LE(higher, kRounds / 20);
 }
 
 // abc three times, each followed by another terminal: ab is hot at 6, and no longer string is

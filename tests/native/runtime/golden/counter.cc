@@ -26,9 +26,9 @@
 
 namespace {
 
+using halo::golden::kPathCount;
+using halo::golden::kPathNames;
 using halo::golden::Marker;
-using halo::golden::path_count;
-using halo::golden::path_names;
 
 struct Cost {
   uint64_t instructions, loads, stores, branches;
@@ -110,9 +110,9 @@ class Program {
   void write(const char* out) const {
     std::FILE* file = std::fopen(out, "w");
     if (file == nullptr) fail(out);
-    for (size_t i = 0; i < path_count; ++i)
+    for (size_t i = 0; i < kPathCount; ++i)
       for (const auto& [each, times] : taken_[i])
-        std::fprintf(file, "%s %lu %lu %lu %lu %lu\n", path_names[i], times, each.instructions,
+        std::fprintf(file, "%s %lu %lu %lu %lu %lu\n", kPathNames[i], times, each.instructions,
                      each.loads, each.stores, each.branches);
     std::fclose(file);
   }
@@ -131,23 +131,23 @@ class Program {
     __ptrace_syscall_info info{};
     if (ptrace(PTRACE_GET_SYSCALL_INFO, process_, sizeof info, &info) <= 0) fail("ptrace");
     if (info.op != PTRACE_SYSCALL_INFO_ENTRY) return false;
-    if (info.entry.nr == halo::golden::marker_call)
+    if (info.entry.nr == halo::golden::kMarkerCall)
       take(static_cast<Marker>(info.entry.args[0]), info.entry.args[1], info.entry.args[2]);
     return true;
   }
 
   void take(Marker marker, uint64_t a, uint64_t b) {
     switch (marker) {
-      case Marker::text:
+      case Marker::kText:
         text_begin_ = a;
         text_end_ = b;
         return;
-      case Marker::begin:
+      case Marker::kBegin:
         path_ = a;
         cost_ = {};
-        counting_ = path_ < path_count;
+        counting_ = path_ < kPathCount;
         return;
-      case Marker::end:
+      case Marker::kEnd:
         if (counting_) ++taken_[path_][cost_];
         counting_ = false;
         return;
@@ -177,8 +177,8 @@ class Program {
   // At the end of a mapping there may be fewer bytes than the longest instruction has.
   Instruction read_instruction(uint64_t address) const {
     Bytes bytes{};
-    constexpr uint64_t page = 4096;
-    const uint64_t first = std::min<uint64_t>(bytes.size(), page - address % page);
+    constexpr uint64_t kPage = 4096;
+    const uint64_t first = std::min<uint64_t>(bytes.size(), kPage - address % kPage);
     const iovec to{bytes.data(), bytes.size()};
     const std::array<iovec, 2> from{
         iovec{reinterpret_cast<void*>(address), first},
@@ -193,7 +193,7 @@ class Program {
   bool counting_ = false;
   uint64_t path_ = 0;
   Cost cost_{};
-  std::array<std::map<Cost, uint64_t>, path_count> taken_;
+  std::array<std::map<Cost, uint64_t>, kPathCount> taken_;
   std::unordered_map<uint64_t, Instruction> known_;  // by address
 };
 

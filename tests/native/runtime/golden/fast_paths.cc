@@ -19,18 +19,18 @@
 namespace halo::golden {
 namespace {
 
-constexpr int warm = 8, counted = 64;
-constexpr size_t size = 32;
+constexpr int kWarm = 8, kCounted = 64;
+constexpr size_t kSize = 32;
 
 void mark(Marker marker, uint64_t a = 0, uint64_t b = 0) {
-  syscall(marker_call, static_cast<uint64_t>(marker), a, b);
+  syscall(kMarkerCall, static_cast<uint64_t>(marker), a, b);
 }
 
 template <typename Operation>
 auto count(Path path, Operation operation) {
   struct Interval {
-    explicit Interval(Path path) { mark(Marker::begin, static_cast<uint64_t>(path)); }
-    ~Interval() { mark(Marker::end); }
+    explicit Interval(Path path) { mark(Marker::kBegin, static_cast<uint64_t>(path)); }
+    ~Interval() { mark(Marker::kEnd); }
   };
   const Interval interval(path);
   return operation();
@@ -39,36 +39,36 @@ auto count(Path path, Operation operation) {
 using Allocate = void* (*)(size_t);
 using Release = void (*)(void*);
 
-void release_sized(void* p) { ::operator delete(p, size); }
+void release_sized(void* p) { ::operator delete(p, kSize); }
 
 // The block of each round is that of the previous round.
 void count_pairs(Path allocation, Allocate allocate, Path deallocation, Release release) {
-  for (int i = 0; i < warm; ++i) release(allocate(size));
-  for (int i = 0; i < counted; ++i) {
-    void* p = count(allocation, [&] { return allocate(size); });
+  for (int i = 0; i < kWarm; ++i) release(allocate(kSize));
+  for (int i = 0; i < kCounted; ++i) {
+    void* p = count(allocation, [&] { return allocate(kSize); });
     count(deallocation, [&] { release(p); });
   }
 }
 
 // Nothing is freed before the end, so each block is cut off by bump allocation.
 void count_bump() {
-  std::array<void*, warm + counted> blocks;
-  for (int i = 0; i < warm; ++i) blocks[i] = site_malloc_bump(size);
-  for (int i = warm; i < warm + counted; ++i)
-    blocks[i] = count(Path::malloc_bump, [] { return site_malloc_bump(size); });
+  std::array<void*, kWarm + kCounted> blocks;
+  for (int i = 0; i < kWarm; ++i) blocks[i] = site_malloc_bump(kSize);
+  for (int i = kWarm; i < kWarm + kCounted; ++i)
+    blocks[i] = count(Path::kMallocBump, [] { return site_malloc_bump(kSize); });
   for (void* p : blocks) free(p);
 }
 
 void count_realloc() {
-  void* p = site_malloc(size);
-  for (size_t i = 0; i < counted; ++i)
-    p = count(Path::realloc_forwarded, [&] { return site_realloc(p, size + i % 2 * 16); });
+  void* p = site_malloc(kSize);
+  for (size_t i = 0; i < kCounted; ++i)
+    p = count(Path::kReallocForwarded, [&] { return site_realloc(p, kSize + i % 2 * 16); });
   free(p);
 }
 
 void count_known_work() {
   long word = 0;
-  for (int i = 0; i < counted; ++i) count(Path::known_work, [&] { known_work(&word); });
+  for (int i = 0; i < kCounted; ++i) count(Path::kKnownWork, [&] { known_work(&word); });
 }
 
 struct Text {
@@ -94,15 +94,15 @@ int count_fast_paths() {
     std::fputs("golden-fast-paths: libhalo.so is not preloaded\n", stderr);
     return 1;
   }
-  mark(Marker::text, text.begin, text.end);
-  count_pairs(Path::malloc_forwarded, site_malloc, Path::free_forwarded, free);
-  count_pairs(Path::malloc_reused, site_malloc_reused, Path::free_grouped, free);
+  mark(Marker::kText, text.begin, text.end);
+  count_pairs(Path::kMallocForwarded, site_malloc, Path::kFreeForwarded, free);
+  count_pairs(Path::kMallocReused, site_malloc_reused, Path::kFreeGrouped, free);
   count_bump();
-  count_pairs(Path::malloc_fourth_frame, site_frame_4, Path::free_grouped, free);
-  count_pairs(Path::new_forwarded, site_new, Path::delete_forwarded, release_sized);
-  count_pairs(Path::new_reused, site_new_reused, Path::delete_grouped, release_sized);
+  count_pairs(Path::kMallocFourthFrame, site_frame_4, Path::kFreeGrouped, free);
+  count_pairs(Path::kNewForwarded, site_new, Path::kDeleteForwarded, release_sized);
+  count_pairs(Path::kNewReused, site_new_reused, Path::kDeleteGrouped, release_sized);
   count_realloc();
-  std::printf("%d allocations in each group\n", warm + counted);
+  std::printf("%d allocations in each group\n", kWarm + kCounted);
   return 0;
 }
 
@@ -115,10 +115,10 @@ int write_plan(const char* path) {
   uint16_t groups = 0;
   const auto decide = [&](uint32_t parent, const char* at) {
     builder.group();
-    builder.state(parent, offset_of(at), groups++, 0, plan::Rule::end);
+    builder.state(parent, offset_of(at), groups++, 0, plan::Rule::kEnd);
   };
   const auto go_on = [&](uint32_t parent, const char* at) {
-    return builder.state(parent, offset_of(at), plan::verdict_undecided, site_step);
+    return builder.state(parent, offset_of(at), plan::kVerdictUndecided, kSiteStep);
   };
   decide(0, site_malloc_reused_return);
   decide(0, site_malloc_bump_return);
@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
   if (argc == 1) return count_fast_paths();
   if (argc == 3 && std::strcmp(argv[1], "--plan") == 0) return write_plan(argv[2]);
   if (argc == 2 && std::strcmp(argv[1], "--known-work") == 0) {
-    mark(Marker::text, offset_of(__start_halo_sites), offset_of(__stop_halo_sites));
+    mark(Marker::kText, offset_of(__start_halo_sites), offset_of(__stop_halo_sites));
     count_known_work();
     return 0;
   }

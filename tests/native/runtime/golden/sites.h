@@ -32,4 +32,4 @@ extern const char __start_halo_sites[], __stop_halo_sites[];
 }
 
 // Bytes from the slot of one return address to the next, for every site.
-inline constexpr int site_step = 16;
+inline constexpr int kSiteStep = 16;

@@ -121,12 +121,13 @@ TEST(AccessGraph, HubsAreThoseWithMoreThanAHundredthOfTheWeight) {
 }
 
 TEST(PairCounter, MergesRunsOfMoreThanABuffer) {
-  constexpr uint32_t vertices = 3000;
+  constexpr uint32_t kVertices = 3000;
   std::map<uint64_t, uint32_t> expected;
   PairCounter counter;
   std::mt19937_64 random(1);
   for (int pair = 0; pair < 4'500'000; ++pair) {
-    const auto a = uint32_t(random() % vertices), b = (a + 1 + uint32_t(random() % 50)) % vertices;
+    const auto a = uint32_t(random() % kVertices),
+               b = (a + 1 + uint32_t(random() % 50)) % kVertices;
     counter.add(a, b);
     ++expected[uint64_t{std::min(a, b)} << 32 | std::max(a, b)];
   }

@@ -116,16 +116,16 @@ TEST(Packing, RequestedAlignmentIsKept) {
 
 TEST(Packing, ObjectsInHugePagesStayInThem) {
   FactsReader reader(1);
-  constexpr uint64_t page = 2 << 20;
+  constexpr uint64_t kPage = 2 << 20;
   const auto allocate = [&](uint64_t number, uint64_t address) {
     reader.allocate({number, address, 24, base::ContextId{0}});
     reader.access(base::ThreadId{0}, number, 0, 1, true);
   };
-  allocate(1, page);
-  allocate(2, 3 * page);
-  reader.huge_pages(page, page);
-  allocate(3, page + 24);
-  allocate(4, 3 * page + 24);
+  allocate(1, kPage);
+  allocate(2, 3 * kPage);
+  reader.huge_pages(kPage, kPage);
+  allocate(3, kPage + 24);
+  allocate(4, 3 * kPage + 24);
   const Communities none = find_communities(reader.take_graph());
   const std::vector<uint32_t> hubs;
   const Subject subject{reader.facts(), reader.numbers(), none, hubs};
@@ -134,7 +134,7 @@ TEST(Packing, ObjectsInHugePagesStayInThem) {
                                               kFirstHugeAddress + 24, kFirstAddress + 24}));
   const AddressRange huge = huge_pages_of(subject, addresses);
   EXPECT_EQ(huge.begin, kFirstHugeAddress);
-  EXPECT_EQ(huge.end, kFirstHugeAddress + page);
+  EXPECT_EQ(huge.end, kFirstHugeAddress + kPage);
 }
 
 TEST_F(PackingTest, WithoutReuseAddressesAreInOrder) {

@@ -72,8 +72,8 @@ TEST(SpectralOrder, PutsAShuffledLadderBackInOrder) {
 
 TEST(SpectralOrder, IsNearTheMinimumLinearArrangement) {
   double ratios = 0;
-  constexpr int graphs = 200;
-  for (int seed = 0; seed < graphs; ++seed) {
+  constexpr int kGraphs = 200;
+  for (int seed = 0; seed < kGraphs; ++seed) {
     std::mt19937_64 random{uint64_t(seed)};
     const auto count = uint32_t(5 + random() % 4);
     EdgeList edges;
@@ -91,7 +91,7 @@ TEST(SpectralOrder, IsNearTheMinimumLinearArrangement) {
     while (std::next_permutation(order.begin(), order.end()));
     ratios += double(cost(graph, spectral_order(graph))) / double(least);
   }
-  EXPECT_LE(ratios / graphs, 1.3);
+  EXPECT_LE(ratios / kGraphs, 1.3);
 }
 
 TEST(SpectralOrder, OfAStarPutsItsHeaviestLeavesNextToTheHub) {

@@ -118,13 +118,13 @@ void expect_same(const std::string& text, const Reference& reference, int32_t gr
 using DetectionFile = InFolder;
 
 TEST_F(DetectionFile, AgreesWithTheReference) {
-  constexpr int32_t groups = 3;
+  constexpr int32_t kGroups = 3;
   const size_t edges[] = {0, 1, 4095, 4096, 4097, size_t{1} << 36};
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
     Detection detection;
     ASSERT_TRUE(detection.open());
-    detection.map_groups(groups);
+    detection.map_groups(kGroups);
     Reference reference;
     for (int i = 0; i < 3000; ++i) {
       if (reference.live > 0 && random() % 5 < 2) {
@@ -133,11 +133,11 @@ TEST_F(DetectionFile, AgreesWithTheReference) {
         continue;
       }
       const size_t size = random() % 3 == 0 ? edges[random() % 6] : random() % 6000;
-      const auto group = static_cast<int32_t>(random() % (groups + 1)) - 1;
+      const auto group = static_cast<int32_t>(random() % (kGroups + 1)) - 1;
       detection.allocated(size, group);
       reference.allocated(size, group);
     }
-    expect_same(written(detection), reference, groups);
+    expect_same(written(detection), reference, kGroups);
   }
 }
 
@@ -175,24 +175,24 @@ TEST_F(DetectionFile, GroupsOutsideThePlanAreNone) {
 }
 
 TEST_F(DetectionFile, CountsAllThreads) {
-  constexpr int threads = 4, each = 2000;
+  constexpr int kThreads = 4, kEach = 2000;
   Detection detection;
   ASSERT_TRUE(detection.open());
   Reference reference;
-  std::barrier all_live(threads);
+  std::barrier all_live(kThreads);
   std::vector<std::thread> workers;
-  for (int t = 0; t < threads; ++t)
+  for (int t = 0; t < kThreads; ++t)
     workers.emplace_back([&, t] {
-      for (int i = 0; i < each; ++i) detection.allocated(static_cast<size_t>(t * i), -1);
+      for (int i = 0; i < kEach; ++i) detection.allocated(static_cast<size_t>(t * i), -1);
       all_live.arrive_and_wait();
-      for (int i = 0; i < each; ++i) detection.freed();
+      for (int i = 0; i < kEach; ++i) detection.freed();
     });
   for (std::thread& thread : workers) thread.join();
-  for (int t = 0; t < threads; ++t)
-    for (int i = 0; i < each; ++i) reference.allocated(static_cast<size_t>(t * i));
+  for (int t = 0; t < kThreads; ++t)
+    for (int i = 0; i < kEach; ++i) reference.allocated(static_cast<size_t>(t * i));
   expect_same(written(detection), reference, 0);
   detection.allocated(1, -1);
-  EXPECT_EQ(number(written(detection), "max_live_allocations"), uint64_t{threads} * each);
+  EXPECT_EQ(number(written(detection), "max_live_allocations"), uint64_t{kThreads} * kEach);
 }
 
 // Runs `work` in a child and waits for it.

@@ -57,9 +57,9 @@ std::string edited(const std::string& from, const std::string& to) {
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-constexpr uint32_t mean_of_larger = (4097 + 3'000'000) / 4;
-constexpr const char* damaged = "is damaged: run the detector again";
-constexpr const char* foreign = "is not a detector's output";
+constexpr uint32_t kMeanOfLarger = (4097 + 3'000'000) / 4;
+constexpr const char* kDamaged = "is damaged: run the detector again";
+constexpr const char* kForeign = "is not a detector's output";
 
 TEST(Distribution, MergesGroups) {
   const File file(good().text());
@@ -68,9 +68,9 @@ TEST(Distribution, MergesGroups) {
   EXPECT_EQ(found.allocations, 55u);
   EXPECT_EQ(found.max_live, 50u);
   EXPECT_EQ(found.groups, 3u);
-  const Kinds expected{{{no_group, 0}, 2},    {{no_group, 1}, 3},
-                       {{no_group, 16}, 40},  {{no_group, 4095}, 1},
-                       {{no_group, 4096}, 5}, {{no_group, mean_of_larger}, 4}};
+  const Kinds expected{{{kNoGroup, 0}, 2},    {{kNoGroup, 1}, 3},
+                       {{kNoGroup, 16}, 40},  {{kNoGroup, 4095}, 1},
+                       {{kNoGroup, 4096}, 5}, {{kNoGroup, kMeanOfLarger}, 4}};
   EXPECT_EQ(kinds_of(found), expected);
 }
 
@@ -78,9 +78,9 @@ TEST(Distribution, SeparatesGroups) {
   const File file(good().text());
   Distribution found;
   ASSERT_EQ(read_distribution(file.path(), true, found), nullptr);
-  const Kinds expected{{{no_group, 0}, 1}, {{no_group, 1}, 3},      {{no_group, 4095}, 1},
-                       {{0, 16}, 30},      {{0, 4096}, 5},          {{2, 0}, 1},
-                       {{2, 16}, 10},      {{2, mean_of_larger}, 4}};
+  const Kinds expected{{{kNoGroup, 0}, 1}, {{kNoGroup, 1}, 3},     {{kNoGroup, 4095}, 1},
+                       {{0, 16}, 30},      {{0, 4096}, 5},         {{2, 0}, 1},
+                       {{2, 16}, 10},      {{2, kMeanOfLarger}, 4}};
   EXPECT_EQ(kinds_of(found), expected);
   EXPECT_EQ(found.allocations, 55u);
 }
@@ -139,7 +139,7 @@ TEST(Distribution, RefusesOtherFiles) {
                            "hello", "{\"format\": 1}", "12", "\"halo-detector\"", "}",
                            "\x7f"
                            "ELF"})
-    EXPECT_EQ(problem_with(text), foreign) << text;
+    EXPECT_EQ(problem_with(text), kForeign) << text;
   EXPECT_EQ(problem_with(""), "is empty: run the detector again");
 }
 
@@ -148,17 +148,17 @@ TEST(Distribution, NamesANewerVersion) {
             "is of a newer version: update halo");
   EXPECT_EQ(problem_with("{\"format\": \"halo-detector\", \"version\": 3}"),
             "is of a newer version: update halo");
-  EXPECT_EQ(problem_with(edited("\"version\": 1", "\"version\": \"1\"")), damaged);
+  EXPECT_EQ(problem_with(edited("\"version\": 1", "\"version\": \"1\"")), kDamaged);
 }
 
 TEST(Distribution, RefusesNumbersThatDoNotAddUp) {
-  EXPECT_EQ(problem_with(edited("\"allocations\": 55", "\"allocations\": 56")), damaged);
-  EXPECT_EQ(problem_with(edited("[2,3,0", "[2,4,0")), damaged);
-  EXPECT_EQ(problem_with(edited("[2,3,0", "[2,3,0,0")), damaged) << "one bin too many";
-  EXPECT_EQ(problem_with(edited(",4],", ",4,0],")), damaged) << "one bin too many, at the end";
-  EXPECT_EQ(problem_with(edited("[2,3,0", "[2,3")), damaged) << "one bin too few";
-  EXPECT_EQ(problem_with(edited("allocations\": 50", "allocations\": 56")), damaged);
-  EXPECT_EQ(problem_with(edited("\"larger_bytes\": 3004097", "\"larger_bytes\": 16387")), damaged);
+  EXPECT_EQ(problem_with(edited("\"allocations\": 55", "\"allocations\": 56")), kDamaged);
+  EXPECT_EQ(problem_with(edited("[2,3,0", "[2,4,0")), kDamaged);
+  EXPECT_EQ(problem_with(edited("[2,3,0", "[2,3,0,0")), kDamaged) << "one bin too many";
+  EXPECT_EQ(problem_with(edited(",4],", ",4,0],")), kDamaged) << "one bin too many, at the end";
+  EXPECT_EQ(problem_with(edited("[2,3,0", "[2,3")), kDamaged) << "one bin too few";
+  EXPECT_EQ(problem_with(edited("allocations\": 50", "allocations\": 56")), kDamaged);
+  EXPECT_EQ(problem_with(edited("\"larger_bytes\": 3004097", "\"larger_bytes\": 16387")), kDamaged);
   EXPECT_EQ(problem_with(edited("\"larger_bytes\": 3004097", "\"larger_bytes\": 16388")), "");
 }
 
@@ -168,26 +168,26 @@ TEST(Distribution, RefusesInvalidNumbers) {
         "5e1", "null", "\"55\"", "[55]", "{}", "0x37"})
     EXPECT_EQ(
         problem_with(edited("\"allocations\": 55", "\"allocations\": " + std::string(number))),
-        damaged)
+        kDamaged)
         << number;
   // Counts that overflow to the right sum.
-  EXPECT_EQ(problem_with(edited("[2,3,0", "[2,18446744073709551615,4")), damaged);
+  EXPECT_EQ(problem_with(edited("[2,3,0", "[2,18446744073709551615,4")), kDamaged);
 }
 
 TEST(Distribution, RefusesMissingMembers) {
   for (const char* name :
        {"version", "allocations", "max_live_allocations", "larger_bytes", "bins", "groups"})
-    EXPECT_EQ(problem_with(edited("\"" + std::string(name) + "\"", "\"other\"")), damaged) << name;
+    EXPECT_EQ(problem_with(edited("\"" + std::string(name) + "\"", "\"other\"")), kDamaged) << name;
 }
 
 TEST(Distribution, RefusesGroupsThatExceedTheTotals) {
-  EXPECT_EQ(problem_with(edited("[16, 30]", "[16, 31]"), true), damaged);
-  EXPECT_EQ(problem_with(edited("[16, 30]", "[4098, 0]"), true), damaged);
-  EXPECT_EQ(problem_with(edited("[16, 30]", "[16, 30, 1]"), true), damaged);
-  EXPECT_EQ(problem_with(edited("[4097, 4]", "[4097, 4, 1]"), true), damaged) << "the last";
-  EXPECT_EQ(problem_with(edited("[16, 30]", "[16]"), true), damaged);
-  EXPECT_EQ(problem_with(edited("[16, 30]", "16"), true), damaged);
-  EXPECT_EQ(problem_with(edited("[16, 30]", "[16, -1]"), true), damaged);
+  EXPECT_EQ(problem_with(edited("[16, 30]", "[16, 31]"), true), kDamaged);
+  EXPECT_EQ(problem_with(edited("[16, 30]", "[4098, 0]"), true), kDamaged);
+  EXPECT_EQ(problem_with(edited("[16, 30]", "[16, 30, 1]"), true), kDamaged);
+  EXPECT_EQ(problem_with(edited("[4097, 4]", "[4097, 4, 1]"), true), kDamaged) << "the last";
+  EXPECT_EQ(problem_with(edited("[16, 30]", "[16]"), true), kDamaged);
+  EXPECT_EQ(problem_with(edited("[16, 30]", "16"), true), kDamaged);
+  EXPECT_EQ(problem_with(edited("[16, 30]", "[16, -1]"), true), kDamaged);
   EXPECT_EQ(problem_with(edited("[16, 30]", "[16, 29]"), true), "") << "some of no group";
 }
 

@@ -22,9 +22,9 @@ Sample recorded() {
 std::map<size_t, double> shares_of(const Sample& sample) {
   std::map<size_t, double> result;
   const auto all = static_cast<double>(sample.allocations());
-  for (size_t i = 0; i < larger_class; ++i)
+  for (size_t i = 0; i < kLargerClass; ++i)
     if (sample.bins[i] != 0) result[i] = static_cast<double>(sample.bins[i]) / all;
-  if (const uint64_t larger = sample.bins[larger_class]; larger != 0)
+  if (const uint64_t larger = sample.bins[kLargerClass]; larger != 0)
     result[sample.larger_bytes / larger] = static_cast<double>(larger) / all;
   return result;
 }

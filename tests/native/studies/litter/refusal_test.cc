@@ -18,8 +18,8 @@
 namespace halo::litter {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 Sample small_sample() {
   Sample sample;
@@ -48,7 +48,7 @@ class Refusal : public testing::Test {
 };
 
 TEST_F(Refusal, OfAnOccupancy) {
-  for (const double occupancy : {1.5, -0.01, not_a_number, infinity, -infinity}) {
+  for (const double occupancy : {1.5, -0.01, kNotANumber, kInfinity, -kInfinity}) {
     settings_.occupancy = occupancy;
     char expected[100];
     snprintf(expected, sizeof expected, "the occupancy %g is not a number from 0 to 1", occupancy);
@@ -57,7 +57,7 @@ TEST_F(Refusal, OfAnOccupancy) {
 }
 
 TEST_F(Refusal, OfAMultiplier) {
-  for (const double multiplier : {-1.0, not_a_number, infinity, 1.1e6}) {
+  for (const double multiplier : {-1.0, kNotANumber, kInfinity, 1.1e6}) {
     settings_.multiplier = multiplier;
     EXPECT_NE(refusal(settings_).find("is not a number from 0 to 1000000"), std::string::npos);
   }

@@ -36,14 +36,14 @@ class File {
 };
 
 struct Sample {
-  std::array<uint64_t, size_classes> bins{};
+  std::array<uint64_t, kSizeClasses> bins{};
   uint64_t larger_bytes = 0;
   uint64_t max_live = 0;
   std::vector<std::vector<std::pair<uint64_t, uint64_t>>> groups;
 
   Sample& size(size_t bytes, uint64_t count) {
     bins[class_of(bytes)] += count;
-    if (bytes > page_bytes) larger_bytes += bytes * count;
+    if (bytes > kPageBytes) larger_bytes += bytes * count;
     return *this;
   }
 

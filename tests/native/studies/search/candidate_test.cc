@@ -11,13 +11,13 @@ TEST(Candidate, HasGroupsAndVerdicts) {
   ASSERT_TRUE(parse_candidate("plan 4096 2 0:0:0 2:1:0 - 1 0+ -", found));
   EXPECT_EQ(found.name, "plan");
   ASSERT_EQ(found.groups.size(), 2u);
-  EXPECT_EQ(found.groups[1].flags, plan::group_by_size);
-  EXPECT_EQ(found.groups[1].reuse, plan::Reuse::whole_chunks);
+  EXPECT_EQ(found.groups[1].flags, plan::kGroupBySize);
+  EXPECT_EQ(found.groups[1].reuse, plan::Reuse::kWholeChunks);
   EXPECT_EQ(found.verdict(0, 64).group, 1);
   EXPECT_TRUE(found.verdict(1, 64).align16);
-  EXPECT_EQ(found.verdict(2, 64).group, plan::verdict_forward);
-  EXPECT_EQ(found.verdict(9, 64).group, plan::verdict_forward);
-  EXPECT_EQ(found.verdict(0, 4097).group, plan::verdict_forward) << "larger than max_object";
+  EXPECT_EQ(found.verdict(2, 64).group, plan::kVerdictForward);
+  EXPECT_EQ(found.verdict(9, 64).group, plan::kVerdictForward);
+  EXPECT_EQ(found.verdict(0, 4097).group, plan::kVerdictForward) << "larger than max_object";
 }
 
 TEST(Candidate, PutsAllOthersIntoAGroup) {

@@ -12,7 +12,7 @@
 namespace halo::predict {
 namespace {
 
-constexpr base::ThreadId thread{};
+constexpr base::ThreadId kThread{};
 
 objects::Allocation allocation(uint64_t number, uint64_t address, uint32_t size, uint32_t context) {
   return {number, address, size, base::ContextId{context}};
@@ -78,7 +78,8 @@ TEST(StoredEvent, KeepsItsFields) {
 TEST(StoredTrace, KeepsOneOfSeveralStretches) {
   StoredTrace trace(4);
   trace.allocate(allocation(1, 0x1000, 64, 0));
-  for (uint64_t at = 0; at < 10 * StoredTrace::kStretch; ++at) trace.access(thread, 1, 0, 8, false);
+  for (uint64_t at = 0; at < 10 * StoredTrace::kStretch; ++at)
+    trace.access(kThread, 1, 0, 8, false);
   EXPECT_EQ(trace.accesses(), 10 * StoredTrace::kStretch);
   EXPECT_EQ(trace.kept(), 3 * StoredTrace::kStretch);
   EXPECT_EQ(trace.events().size(), 3 * StoredTrace::kStretch + 1);
@@ -89,7 +90,7 @@ StoredTrace alternating(uint64_t count) {
   StoredTrace trace(1);
   for (uint64_t at = 1; at <= count; ++at)
     trace.allocate(allocation(at, at * 4096, 32, uint32_t(at % 2)));
-  for (uint64_t at = 1; at <= count; at += 2) trace.access(thread, at, 0, 8, false);
+  for (uint64_t at = 1; at <= count; at += 2) trace.access(kThread, at, 0, 8, false);
   return trace;
 }
 
@@ -159,10 +160,10 @@ TEST(Prediction, HasTheProgramsHugePages) {
   constexpr uint64_t kHuge = 2 << 20, kPages = 4096;
   for (const bool huge : {false, true}) {
     StoredTrace trace(1);
-    trace.access_outside(thread, 8 * kHuge, 8, false);
+    trace.access_outside(kThread, 8 * kHuge, 8, false);
     if (huge) trace.huge_pages(8 * kHuge, kPages * 4096);
     for (uint64_t page = 0; page < kPages; ++page)
-      trace.access_outside(thread, 8 * kHuge + page * 4096, 8, false);
+      trace.access_outside(kThread, 8 * kHuge + page * 4096, 8, false);
     const uint64_t walks = predict_apart(trace, "none 4096 0 -").first_tlb;
     if (huge)
       EXPECT_LT(walks, 20u);

@@ -123,12 +123,12 @@ class BrokerTest : public testing::Test {
 };
 
 TEST_F(BrokerTest, AbsentPagesAreFilledWithZeroPagesOfTheColours) {
-  constexpr size_t pages = 700;
-  const Memory memory(pages);
+  constexpr size_t kPages = 700;
+  const Memory memory(kPages);
   const Coloured found = colour(memory, true);
-  EXPECT_EQ(found.filled, pages);
+  EXPECT_EQ(found.filled, kPages);
   EXPECT_EQ(found.failed, 0u);
-  EXPECT_GE(memory.coloured(), nearly(pages));
+  EXPECT_GE(memory.coloured(), nearly(kPages));
   EXPECT_TRUE(memory.is_zero());
 }
 
@@ -143,14 +143,14 @@ TEST_F(BrokerTest, ColoursTakeTurns) {
 }
 
 TEST_F(BrokerTest, PresentPagesKeepTheirContentAndAbsentOnesStayAbsent) {
-  constexpr size_t pages = 600;
-  Memory memory(pages);
+  constexpr size_t kPages = 600;
+  Memory memory(kPages);
   memory.write();
   madvise(memory[100], 3 * kPageBytes, MADV_DONTNEED);
   const Coloured found = colour(memory, false);
-  EXPECT_EQ(found.replaced + found.kept, pages - 3);
+  EXPECT_EQ(found.replaced + found.kept, kPages - 3);
   EXPECT_EQ(found.filled + found.failed, 0u);
-  EXPECT_GE(memory.coloured(), nearly(pages - 3));
+  EXPECT_GE(memory.coloured(), nearly(kPages - 3));
   for (size_t page = 100; page < 103; ++page) {
     EXPECT_EQ(memory.frames()[page], FrameNumbers::kAbsent);
     std::fill_n(memory[page], kPageBytes, Memory::value(page));
@@ -180,14 +180,14 @@ TEST_F(BrokerTest, ArmedPagesAreColouredWithTheirContent) {
 }
 
 TEST_F(BrokerTest, ThreadsThatReadAndWriteMeanwhileSeeTheContent) {
-  constexpr size_t pages = 512;
-  Memory memory(pages);
+  constexpr size_t kPages = 512;
+  Memory memory(kPages);
   memory.write();
   std::atomic<bool> ends{false};
   std::atomic<size_t> wrong{0};
   std::thread other([&] {
     while (!ends)
-      for (size_t page = 0; page < pages; ++page) {
+      for (size_t page = 0; page < kPages; ++page) {
         volatile unsigned char* at = memory[page];
         if (at[17] != Memory::value(page)) ++wrong;
         at[18] = Memory::value(page);
@@ -200,8 +200,8 @@ TEST_F(BrokerTest, ThreadsThatReadAndWriteMeanwhileSeeTheContent) {
       if (one.open() == Refusal::kNone) found = one.colour(memory.begin(), memory.end(), false);
       one.close();
     });
-    EXPECT_GE(found.replaced + found.kept, nearly(pages));
-    EXPECT_GE(memory.coloured({low, low + 32, 256}), nearly(pages));
+    EXPECT_GE(found.replaced + found.kept, nearly(kPages));
+    EXPECT_GE(memory.coloured({low, low + 32, 256}), nearly(kPages));
   }
   ends = true;
   other.join();
