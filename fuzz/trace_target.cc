@@ -8,9 +8,9 @@
 #include "fuzz/bytes.h"
 #include "fuzz/finding.h"
 #include "fuzz/trace_maker.h"
+#include "tracing/format/site_table.h"
 #include "tracing/format/synthetic_sections.h"
 #include "tracing/format/synthetic_trace.h"
-#include "tracing/format/site_table.h"
 #include "tracing/format/trace_reader.h"
 
 namespace halo::fuzz {

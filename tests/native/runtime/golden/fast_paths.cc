@@ -10,9 +10,9 @@
 #include <new>
 #include <string_view>
 
+#include "plan/plan_builder.h"
 #include "runtime/golden/markers.h"
 #include "runtime/golden/sites.h"
-#include "plan/plan_builder.h"
 
 // Without arguments it runs under libhalo.so and its own plan; `--plan FILE` writes that plan;
 // `--known-work` runs code with known counts.

@@ -16,8 +16,8 @@
 #include <sstream>
 #include <thread>
 
-#include "studies/litter/sample.h"
 #include "studies/litter/distribution.h"
+#include "studies/litter/sample.h"
 
 namespace halo::litter {
 namespace {
