@@ -3,12 +3,10 @@
 conflicts.py clock [NAME...]    seconds, over the best baseline allocator
 conflicts.py misses [NAME...]   simulated misses of the first cache by class, on three machines;
                                 keeps them in the folder --kept, and only makes those it lacks
-conflicts.py literal [NAME...]  the paper's own mechanism: a table of misses, time and memory
 
 Each workload is recorded on a training input with another seed. The plans are `conflict`, `dense`
 with blocks spread over the sets, `dense` packed, and, as a control, `conflict` with all blocks in
-one slot; for `literal`, the strategy as the paper has it: slots from the recorded table, and
-stepping. Runs are interleaved, in fresh processes; the first round is dropped. Ends with status 1
+one slot. Runs are interleaved, in fresh processes; the first round is dropped. Ends with status 1
 if a threshold is missed.
 """
 
@@ -20,14 +18,13 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from configurations import make_configs
 from evidence import halo
 from interleaved import measure
 from keep_results import keep_simulation
-from literal import costs
 
 from halo.base.settings import Settings, read_settings
 from halo.binary.process.allocators import baseline_allocators
@@ -43,12 +40,6 @@ PLANS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "same": ("conflict", {"phase": "same"}),
 }
 LAYOUTS = ("glibc", *PLANS)
-LITERAL: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "conflict": ("conflict", {}),
-    "stepping": ("conflict", {"reading": "table", "placement": "stepping"}),
-}
-LITERAL_MACHINES = ("alpha21264", "x86-48k-12")
-LITERAL_REDUCTION = 0.3  # of conflict misses, by stepping, of lattice-510 on the paper's machine
 MIN_REDUCTION = 0.9  # of conflict misses
 MAX_MISSES = 1.01  # of all first-level misses, over each of the compared layouts
 MIN_SAME = 1.2  # seconds of the control over those of `conflict`, on nodes
@@ -79,30 +70,20 @@ WORKLOADS = (
 )
 
 
-def with_steps(job: Job, workload: Workload, steps: str) -> Job:
-    arguments = list(job.arguments)
-    arguments[workload.argument] = steps
-    return replace(job, arguments=tuple(arguments))
-
-
 def small(job: Job, workload: Workload) -> list[str]:
     """The command with as many steps as recordings and simulations have."""
-    return [str(job.target.path), *with_steps(job, workload, workload.recorded).arguments]
+    arguments = list(job.arguments)
+    arguments[workload.argument] = workload.recorded
+    return [str(job.target.path), *arguments]
 
 
-def make_plans(
-    training: Job,
-    workload: Workload,
-    machine: str,
-    folder: Path,
-    wanted: Mapping[str, tuple[str, Mapping[str, str]]] = PLANS,
-) -> dict[str, Path]:
+def make_plans(training: Job, workload: Workload, machine: str, folder: Path) -> dict[str, Path]:
     """The plans of a workload for a machine, by name."""
     profile = folder / f"{machine}.profile"
     command = small(training, workload)
     halo("record", f"--conflicts={machine}", "-o", str(profile), "--", *command, env={})
     plans = {}
-    for name, (strategy, options) in wanted.items():
+    for name, (strategy, options) in PLANS.items():
         given = dict(options)
         if strategy == "dense" and MACHINES.get(machine, 4096) != 4096:
             given["way"] = str(MACHINES[machine])
@@ -180,31 +161,9 @@ def misses(settings: Settings, workload: Workload, kept: Path) -> bool:
     return met
 
 
-def literal(settings: Settings, workload: Workload, trials: int, folder: Path) -> bool:
-    """Prints rows of the table; returns whether stepping removes as many conflicts as it should."""
-    training, reference = prepare(settings, find_bundled(settings, workload.name))
-    conflict: dict[str, list[int]] = {}
-    for machine in LITERAL_MACHINES:
-        plans: dict[str, Path | None] = {"glibc": None}
-        plans |= make_plans(training, workload, machine, folder, LITERAL)
-        for name, plan in plans.items():
-            result = folder / "simulated.json"
-            simulate(small(reference, workload), machine, plan, result)
-            classes = json.loads(result.read_text())["classes"]
-            conflict.setdefault(name, []).append(classes["conflict"])
-    here = make_plans(training, workload, "this", folder, LITERAL)
-    timed = with_steps(reference, workload, training.arguments[workload.argument])
-    size = int(reference.arguments[1]) * (8 if workload.name.startswith("lattice") else 1)
-    for name, cost in costs(settings, timed, here, size, trials, folder).items():
-        counts = " | ".join(f"{count / 1000:,.0f}" for count in conflict[name])
-        print(f"| {workload.name} | {name} | {counts} | {cost.cells()} |", flush=True)
-    most = (1 - LITERAL_REDUCTION) * conflict["glibc"][0]
-    return workload.name != "lattice-510" or conflict["stepping"][0] <= most
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("clock", "misses", "literal"))
+    parser.add_argument("what", choices=("clock", "misses"))
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trials", type=int, default=11)
     parser.add_argument("--kept", type=Path, default=Path("results/conflicts"), metavar="FOLDER")
@@ -218,8 +177,7 @@ def main() -> int:
             met &= misses(settings, workload, given.kept)
             continue
         with tempfile.TemporaryDirectory(prefix="halo-conflicts-") as folder:
-            run = clock if given.what == "clock" else literal
-            met &= run(settings, workload, given.trials, Path(folder))
+            met &= clock(settings, workload, given.trials, Path(folder))
     return 0 if met else 1
 
 

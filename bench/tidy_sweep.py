@@ -14,29 +14,38 @@ ends with status 1 if a threshold is missed.
 from __future__ import annotations
 
 import argparse
+import os
+import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
-from interleaved import Configuration
+from interleaved import Configuration, Seconds
 from keep_results import write_small
-from tidy import hinted, measure
-from tidy_forecast import PHASES, Traced, job_of, trace_traversal
 
 from halo.base.settings import Settings, read_settings
 from halo.measure.bundled import find_bundled, prepare
+from halo.measure.runs.job import Job
 from halo.measure.runs.machine import processor
+from halo.record.registry import find_producer
 from halo.record.simulation import machine_text
 from halo.studies.hints.figures.sweep_results import CYCLES, TIME, read_sweep
 from halo.studies.hints.sweep_document import SweepDocument, SweptTraversal
 from halo.studies.layouts.document import ReplayedLayout
+from halo.studies.layouts.recording import Run, find_phase, record_objects
 from halo.studies.layouts.replays import ReplayOptions, replay
 
 MACHINE = "miucin"
+PHASES = {
+    "mesh": "(anonymous namespace)::walk",
+    "pagerank": "(anonymous namespace)::iterate",
+    "rbtree": "rbtree::Tree::find",
+}
 INPUTS = {
     "mesh": ("110", "110", "200000", "1"),
     "pagerank": ("12000", "120000", "2", "1"),
@@ -69,12 +78,47 @@ class Setting:
 SETTINGS = (*(Setting(bucket=it) for it in BUCKETS), *(Setting(cells=it) for it in CELLS))
 
 
+@dataclass(frozen=True)
+class Traced:
+    """The object trace of a run with a phase, and the file of the hints that it logged."""
+
+    trace: Path
+    keys: Path
+
+
+def trace_traversal(settings: Settings, job: Job, phase: str, folder: Path) -> Traced:
+    found = Traced(folder / "program.objects", folder / "keys")
+    found.keys.write_text("")
+    variables = {"HALO_BENCH_KEYS": str(found.keys)}
+    changed = replace(settings, environment={**settings.environment, **variables})
+    run = Run(job.target, list(job.arguments), find_phase(job.target, phase))
+    engine = find_producer(settings, everything=True)
+    with tempfile.TemporaryDirectory(dir=folder) as parts, silent_output():
+        record_objects(engine, changed, run, found.trace, Path(parts))
+    return found
+
+
+@contextmanager
+def silent_output() -> Iterator[None]:
+    """Discards what child processes print to our standard output."""
+    sys.stdout.flush()
+    kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nothing)
+
+
 def simulate(settings: Settings, name: str) -> SweepDocument:
     """All settings of a program, not timed."""
-    job = replace(job_of(settings, f"{name}-tidy-keys"), arguments=INPUTS[name])
+    training, _ = prepare(settings, find_bundled(settings, f"{name}-tidy-keys"))
+    job = replace(training, arguments=INPUTS[name])
     with tempfile.TemporaryDirectory(prefix="halo-sweep-") as scratch:
         folder = Path(scratch)
-        traced = trace_traversal(settings, job, PHASES[name], "hinted", folder)
+        traced = trace_traversal(settings, job, PHASES[name], folder)
         base = ReplayOptions(machine=machine_text(Path(MACHINE)), keys_by_address=traced.keys)
         found = replay(settings, traced.trace, base, folder).replays
         plain, ignored, default = (swept(0, it) for it in found)
@@ -143,19 +187,44 @@ def reference(settings: Settings, name: str) -> list[str]:
     return [str(job.target.path), *job.arguments]
 
 
+def timed_way(
+    settings: Settings, name: str, label: str, variables: Mapping[str, str]
+) -> Configuration:
+    """A program on its reference input, which prints the seconds of its traversal."""
+    environment = {**settings.environment, "HALO_BENCH_PHASES": "", **variables}
+    return Configuration(label, reference(settings, name), environment)
+
+
+def measure(configs: Sequence[Configuration], rounds: int) -> Seconds:
+    """Processor seconds of the traversals, without those of a first round."""
+    seconds: Seconds = {it.label: [] for it in configs}
+    printed = set()
+    for number in range(rounds + 1):
+        for it in random.sample(configs, len(configs)):
+            done = subprocess.run(it.command, env=it.environment, capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(f"{it.label} ended with {done.returncode}: {done.stderr.strip()}")
+            printed.add(done.stdout)
+            if number:
+                seconds[it.label].append(float(done.stderr.split()[1]))
+    if len(printed) > 1:
+        sys.exit("not all configurations print the same")
+    return seconds
+
+
 def time(settings: Settings, document: SweepDocument, rounds: int) -> SweepDocument:
     """The document with more rounds, all on one processor."""
     name = document.program
     if document.processor not in ("", processor()):
         sys.exit(f"earlier rounds of {name} are of another processor, {document.processor}")
-    ignoring = {"HALO_BENCH_HINTS": "ignored"}
+    hinted = f"{name}-tidy"
     configs = [
-        Configuration(PLAIN, reference(settings, name), settings.environment),
-        hinted(settings, name, IGNORED, ignoring),
-        hinted(settings, name, DEFAULT, {}),
-        *(hinted(settings, name, str(it), it.variables(name)) for it in SETTINGS),
+        timed_way(settings, name, PLAIN, {}),
+        timed_way(settings, hinted, IGNORED, {"HALO_BENCH_HINTS": "ignored"}),
+        timed_way(settings, hinted, DEFAULT, {}),
+        *(timed_way(settings, hinted, str(it), it.variables(name)) for it in SETTINGS),
     ]
-    seconds = measure(configs, rounds).traversal
+    seconds = measure(configs, rounds)
 
     def timed(one: SweptTraversal, label: str) -> SweptTraversal:
         return msgspec.structs.replace(one, seconds=(*one.seconds, *seconds[label]))

@@ -24,7 +24,6 @@ soak_packages=(
   'openjdk-17-jdk-headless|openjdk-21-jdk-headless' sbcl redis-server postgresql
 )
 thesis_packages=(kyotocabinet-utils sjeng xalan xz-utils)
-untuned_packages=(g++ git sqlite3 nodejs ruby zenity xvfb postgresql)
 fuzz_packages=(clang-19 libclang-rt-19-dev)
 projects_packages=(dpkg-dev autoconf automake libtool libonig-dev libpython3.11-testsuite libxml2-dev make cmake clang-19)
 allocators_packages=(cargo g++ cmake ninja-build)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs missing packages for the given purposes: setup.sh build|deb|demo|test|bench|soak|thesis|untuned|fuzz|projects|allocators ...
+# Installs missing packages for the given purposes: setup.sh build|deb|demo|test|bench|soak|thesis|fuzz|projects|allocators ...
 # Queries dpkg first, so that a repeated run does nothing and needs neither network nor root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -103,7 +103,6 @@ for purpose in "${@:-build}"; do
     bench) packages+=("${bench_packages[@]}") ;;
     soak) packages+=("${soak_packages[@]}") ;;
     thesis) packages+=("${thesis_packages[@]}") ;;
-    untuned) packages+=("${untuned_packages[@]}") ;;
     fuzz) packages+=("${fuzz_packages[@]}") ;;
     projects) packages+=("${projects_packages[@]}") ;;
     allocators) packages+=("${allocators_packages[@]}") ;;

@@ -6,7 +6,6 @@ Their figures are not judged here: a loaded machine, and the checks of a build, 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import tomllib
@@ -234,44 +233,3 @@ def test_recording_compares_recorded_runs_with_native_ones() -> None:
     assert f"geometric mean {times}" in done.stdout
     over = float(times) > 3
     assert done.status == int(over) or times == "3.00", "a rounded mean may be on either side"
-
-
-def test_spreading_compares_times_and_memory_of_both_plans() -> None:
-    done = bench("spreading.py", "churn", "--trials", "1", "--training", "1")
-    assert done.stderr == ""
-    found = re.fullmatch(
-        r"churn +over \w+ +([\d.]+) \(.*\), ([\d.]+) -> ([\d.]+) MB: ([\d.]+)( MISSED)?\n",
-        done.stdout,
-    )
-    assert found is not None
-    speedup, adjacent, spread, memory = (float(found[at]) for at in range(1, 5))
-    assert memory == pytest.approx(spread / adjacent, rel=0.05)
-    assert done.status == int(speedup < 0.99 or memory > 1.03)
-
-
-def test_interference_measures_the_pairs_with_conflict_misses() -> None:
-    done = bench("interference.py", "lattice-510")
-    assert done.status == 0
-    rows = re.findall(
-        r": +([\d,.]+) conflict misses, +([\d.]+) lines at every use, +([\d.]+) sampled",
-        done.stdout,
-    )
-    assert len(rows) == 20
-    misses = [float(row[0].replace(",", "")) for row in rows]
-    assert misses == sorted(misses, reverse=True) and misses[0] > 1000
-    assert all(float(row[1]) > 0 and row[1] != "0.000" for row in rows)
-
-
-def test_untuned_records_a_program_and_compares_its_results() -> None:
-    """sqlite3, as it leaves a database and is installed for tests."""
-    done = bench("untuned.py", "sqlite3", "--trials", "1")
-    assert (done.status, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
-    assert [line for line in lines if line.startswith("| sqlite3 |")]
-    assert lines[-1] == "all results are those of the programs alone"
-
-
-def test_untuned_refuses_an_unknown_program() -> None:
-    done = bench("untuned.py", "no-such-program")
-    assert done.status == 2
-    assert "there is no program no-such-program; there are: cc1plus, git" in done.stderr

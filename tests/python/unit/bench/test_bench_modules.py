@@ -1,11 +1,8 @@
-"""The arithmetic of the commands that measure the runtime: waste, ranges, pairs of contexts."""
+"""The arithmetic of the commands that measure the runtime: waste, and ranges."""
 
 from __future__ import annotations
 
-import random
-
 import arena_memory
-import bursts
 import pytest
 from waste import GroupWaste, Result
 
@@ -64,18 +61,3 @@ def test_an_area_that_grows_while_it_is_read_counts_once() -> None:
     smaps = area(0x10000, 0x30000, "nr", 0x10000) + area(0x10000, 0x50000, "nr", 0x20000)
     (seen,) = arena_memory.read_areas(smaps)
     assert (seen.start, seen.end, seen.resident) == (0x10000, 0x50000, 0x20000)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_pairs_of_contexts_are_compared_as_one_by_one(seed: int) -> None:
-    draw = random.Random(seed)
-    contexts = [
-        (draw.randrange(-1, 4), draw.randrange(-1, 4), draw.randrange(1000)) for _ in range(30)
-    ]
-    alike = total = 0
-    for one, other, accesses in contexts:
-        for one_2, other_2, accesses_2 in contexts:
-            together = (one == one_2 != bursts.NO_GROUP, other == other_2 != bursts.NO_GROUP)
-            total += accesses * accesses_2
-            alike += accesses * accesses_2 * (together[0] == together[1])
-    assert bursts.share_alike(contexts) == pytest.approx(alike / total)
