@@ -41,10 +41,10 @@ age hospital hospital-freelist 7 90 1 -- 7 120 2
 age scene scene-region 150000 70 1 -- 500000 100 2
 simulate hospital hospital-freelist 6 90 1
 simulate scene scene-region 100000 50 1
-.venv/bin/python bench/keep_results.py "$measured" "$kept"
-.venv/bin/python bench/keep_results.py "$simulated" "$kept-simulated"
+.venv/bin/python -m bench.shared.keep_results "$measured" "$kept"
+.venv/bin/python -m bench.shared.keep_results "$simulated" "$kept-simulated"
 for name in aged aged-simulated; do
-  .venv/bin/python bench/evaluation_data.py pack "results/kept/$name" "evaluation/$name.parquet"
+  .venv/bin/python -m bench.shared.evaluation_data pack "results/kept/$name" "evaluation/$name.parquet"
 done
 bin/halo plot aged "$kept"/*.json -o "$out/aged.md"
 for name in hospital scene; do

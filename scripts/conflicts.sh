@@ -18,13 +18,13 @@ layouts=glibc,packed,same,spread,conflict
 status=0
 
 for name in heap classes results; do
-  $python bench/evaluation_data.py unpack "evaluation/$name.parquet" "$kept/$name"
+  $python -m bench.shared.evaluation_data unpack "evaluation/$name.parquet" "$kept/$name"
 done
-$python bench/heap_shape.py simulate "$heap" "${programs[@]}"
-$python bench/conflicts.py misses --kept "$classes" "${workloads[@]}" || status=1
-$python bench/heap_shape.py check "$heap" || status=1
+$python -m bench.studies.heap_shape simulate "$heap" "${programs[@]}"
+$python -m bench.studies.conflicts misses --kept "$classes" "${workloads[@]}" || status=1
+$python -m bench.studies.heap_shape check "$heap" || status=1
 for name in heap classes; do
-  $python bench/evaluation_data.py pack "$kept/$name" "evaluation/$name.parquet"
+  $python -m bench.shared.evaluation_data pack "$kept/$name" "evaluation/$name.parquet"
 done
 
 # image FIGURE NAME RESULT... [OPTIONS]; table likewise
@@ -62,5 +62,5 @@ image sets sets "${folders[@]}" --configurations glibc,conflict
 trimmed=(--baseline glibc --configurations "$plans" --trimmed)
 table configurations speedup-trimmed "${measured[@]}" --metric time@negimprovement "${trimmed[@]}"
 image speedup speedup-trimmed "${measured[@]}" "${trimmed[@]}"
-$python bench/insert_tables.py "$out/conflicts.md" "$tables"
+$python -m bench.studies.insert_tables "$out/conflicts.md" "$tables"
 exit "$status"

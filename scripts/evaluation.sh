@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 measured=results/evaluation
 kept=results/kept/results
-data=(.venv/bin/python bench/evaluation_data.py)
+data=(.venv/bin/python -m bench.shared.evaluation_data)
 out=docs/evaluation
 distances=8,32,128,512,2048,8192,32768
 with_distances=(hospital)
@@ -17,7 +17,7 @@ answered=(hospital scene mst mesh pagerank rbtree server tree lists hashindex jq
   xalan xmllint link-parser cc1plus clang cppcheck z3 gringo yosys qpdf swipl)
 bin/halo bench --allocator build/allocators/libmimalloc-3.so --allocator build/allocators/libsnmalloc.so \
   --results "$answers" "${answered[@]}"
-.venv/bin/python bench/keep_results.py --answers "$answers" results/kept/answers
+.venv/bin/python -m bench.shared.keep_results --answers "$answers" results/kept/answers
 "${data[@]}" pack results/kept/answers evaluation/answers.parquet
 for ending in svg md; do
   bin/halo plot answers results/kept/answers/*.json -o "$out/answers.$ending"
@@ -25,7 +25,7 @@ done
 
 bin/halo study eval compare --all --results "$measured"
 bin/halo study eval compare "${with_distances[@]}" --distance "$distances" --results "$measured"
-.venv/bin/python bench/keep_results.py "$measured" "$kept"
+.venv/bin/python -m bench.shared.keep_results "$measured" "$kept"
 "${data[@]}" pack "$kept" evaluation/results.parquet
 
 plot() {

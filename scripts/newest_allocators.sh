@@ -1,16 +1,16 @@
 #!/bin/bash
 # Builds the newest mimalloc and snmalloc, as build/allocators/libmimalloc-3.so and libsnmalloc.so, for
 # `halo run --allocator` and for the evaluation. Debian's releases have older ones, or none. cargo brings the
-# sources, in the versions that bench/allocators/Cargo.toml names.
+# sources, in the versions that bench/studies/allocators/Cargo.toml names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v cargo >/dev/null || { echo "newest-allocators: cargo is missing; run: scripts/setup.sh allocators" >&2; exit 2; }
 
 out=build/allocators work=build/allocators/sources
 stamp=$out/made
-[ ! "$stamp" -nt bench/allocators/Cargo.toml ] || [ ! "$stamp" -nt "$0" ] || exit 0
+[ ! "$stamp" -nt bench/studies/allocators/Cargo.toml ] || [ ! "$stamp" -nt "$0" ] || exit 0
 mkdir -p "$work"
-cp bench/allocators/Cargo.toml bench/allocators/nothing.rs "$work"
+cp bench/studies/allocators/Cargo.toml bench/studies/allocators/nothing.rs "$work"
 
 make_all() {
   (cd "$work" && cargo vendor --versioned-dirs vendor)

@@ -146,7 +146,7 @@ class Settings:
     @property
     def bench_inputs(self) -> Path:
         """The folder into which generators write the inputs of bundled programs."""
-        ours = self.bench == self.repository / "bench"
+        ours = self.bench == self.repository / "bench" / "programs"
         return (self.build if ours else self.bench) / "inputs"
 
     @property
@@ -175,7 +175,7 @@ def read_settings() -> Settings:
     return Settings(
         repository=repository,
         build=Path(environment.get("HALO_BUILD") or build).absolute(),
-        bench=Path(environment.get("HALO_BENCH") or repository / "bench").absolute(),
+        bench=Path(environment.get("HALO_BENCH") or repository / "bench" / "programs").absolute(),
         engine_name=environment.get("HALO_ENGINE", ""),
         debug=environment.get("HALO_DEBUG", "") not in ("", "0"),
         environment=environment,

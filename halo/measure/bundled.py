@@ -1,7 +1,7 @@
 """The bundled programs of `halo bench`: our workloads and Debian's programs, from two data files.
 
-`bench/workloads.toml` lists our own; `bench/programs.toml` lists programs that Debian ships, each
-with a generator of its inputs. `HALO_BENCH` names another folder with such files. A variant of
+In bench/programs, `workloads.toml` lists our own; `programs.toml` lists programs that Debian ships,
+each with a generator of its inputs. `HALO_BENCH` names another folder with such files. A variant of
 a program is measured only if it is named.
 """
 

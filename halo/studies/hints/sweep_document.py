@@ -1,4 +1,4 @@
-"""The document of `bench/tidy_sweep.py`: a traversal by size of Tidy's buckets and by cells."""
+"""The document of `bench/studies/tidy_sweep.py`: a traversal by size of buckets and by cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SweptTraversal(Struct, frozen=True, kw_only=True):
 
 
 class SweepDocument(Struct, frozen=True, kw_only=True):
-    """What `bench/tidy_sweep.py` keeps of a program."""
+    """What `bench/studies/tidy_sweep.py` keeps of a program."""
 
     format: str = FORMAT  # `halo-sweep`
     version: int = VERSION  # 1

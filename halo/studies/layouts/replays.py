@@ -28,7 +28,7 @@ class ReplayOptions:
     `replays` nothing is simulated. `after_phase`: the accesses behind the recorded phase count, not
     those in it. `types` is a file of `object_types`, without which there is no order by type.
     `keys` is a file of `object_keys`: with it, the recorded layout and Tidy's are replayed, and
-    no other. `keys_by_address` is the file instead that bench/common/tidy_log.cc writes. Tidy
+    no other. `keys_by_address` is the file instead that tidy_log.cc of bench/programs writes. Tidy
     then has buckets of `bucket` bytes (0: its default), and a fixed cell for each key with
     `fixed_cells`. `own_accesses`: Tidy's accesses to its tables are simulated, too, for a trace
     that has those of the recorded allocator. `whole_graph`: the access graph is of the whole

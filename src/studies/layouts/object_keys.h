@@ -18,10 +18,10 @@ using ObjectKeys = std::vector<std::optional<uint64_t>>;
 // std::runtime_error if the file cannot be read or has anything else.
 ObjectKeys read_keys(const std::string& path);
 
-// Reads the text of bench/common/tidy_log.cc: for each object its recorded address, its size and
-// its key, decimal, in order of allocation. An object is the first of its address and size after
-// the one of the line before. Throws std::runtime_error if the file cannot be read or has anything
-// else, or if an object is not in the trace.
+// Reads the text of tidy_log.cc of bench/programs: for each object its recorded address, its size
+// and its key, decimal, in order of allocation. An object is the first of its address and size
+// after the one of the line before. Throws std::runtime_error if the file cannot be read or has
+// anything else, or if an object is not in the trace.
 ObjectKeys read_keys_by_address(const std::string& path, const std::vector<ObjectFacts>& facts);
 
 }  // namespace halo::layout

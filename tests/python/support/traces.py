@@ -11,6 +11,7 @@ import pyarrow.dataset as ds
 
 from support.command import BUILD, REPOSITORY
 
+WORKLOADS = REPOSITORY / "bench" / "programs"
 WRITER = BUILD / "bin" / "halo-write-trace"
 COMPILERS = {".c": "halo-cc", ".cc": "halo-c++"}
 # Sites of it, from 16: load and store of a field, allocation, entry, exit, copy's destination.
@@ -58,10 +59,10 @@ def rows(folder: Path, table: str) -> list[dict[str, Any]]:
 
 def instrumented(name: str, folder: Path, *flags: str) -> Path:
     """A bundled workload, built by our compilers with these flags."""
-    sources = sorted((REPOSITORY / "bench" / name).glob("*.c*"))
+    sources = sorted((WORKLOADS / name).glob("*.c*"))
     output = folder / name
     objects = []
-    for source in [*sources, REPOSITORY / "bench" / "common" / "args.c"]:
+    for source in [*sources, WORKLOADS / "common" / "args.c"]:
         language = ["-std=c++20"] if source.suffix == ".cc" else []
         objects.append(folder / f"{name}-{source.stem}.o")
         _compile(source.suffix, *language, "-O2", *flags, "-c", str(source), "-o", str(objects[-1]))
@@ -72,7 +73,7 @@ def instrumented(name: str, folder: Path, *flags: str) -> Path:
 
 def _compile(suffix: str, *arguments: str) -> None:
     compiler = REPOSITORY / "bin" / COMPILERS[suffix]
-    command = [str(compiler), f"-I{REPOSITORY / 'bench'}", *arguments]
+    command = [str(compiler), f"-I{WORKLOADS}", *arguments]
     subprocess.run(command, check=True, capture_output=True)
 
 

@@ -1,4 +1,4 @@
-"""Results of `bench/tidy_sweep.py`, one of each program."""
+"""Results of `bench/studies/tidy_sweep.py`, one of each program."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ KIND = DocumentKind(
     FORMAT,
     VERSION,
     SweepDocument,
-    name="a result of bench/tidy_sweep.py",
-    give="give a file that bench/tidy_sweep.py simulate wrote",
-    again="run bench/tidy_sweep.py simulate again",
+    name="a result of bench/studies/tidy_sweep.py",
+    give="give a file that python -m bench.studies.tidy_sweep simulate wrote",
+    again="run python -m bench.studies.tidy_sweep simulate again",
 )
 CYCLES, TIME = "cycles", "time"
 MIN_SHARE = 1000

@@ -1,4 +1,4 @@
-"""Reads a file of mixes, such as bench/mixes.toml."""
+"""Reads a file of mixes, such as bench/programs/mixes.toml."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ PATTERNS = {"pair", "same", "batch", "reverse"}
 
 def bench(command: str, *arguments: str) -> Outcome:
     done = subprocess.run(
-        [sys.executable, str(REPOSITORY / "bench" / command), *arguments],
+        [sys.executable, "-m", f"bench.{command}", *arguments],
+        cwd=REPOSITORY,
         capture_output=True,
         text=True,
         check=False,
@@ -34,7 +35,7 @@ def pairs(tmp_path: Path, what: str, *options: str) -> dict[str, Any]:
     """The command's results of one trial of one size; its status agrees with its thresholds."""
     path = tmp_path / "found.json"
     shortest = ["--trials", "1", "--repeats", "1", "--sizes", "32", "--json", str(path)]
-    done = bench("pairs.py", what, *shortest, *options)
+    done = bench("micro.pairs", what, *shortest, *options)
     assert done.stderr == ""
     found: dict[str, Any] = json.loads(path.read_text())
     assert done.status == (0 if all(threshold["met"] for threshold in found["thresholds"]) else 1)
@@ -91,7 +92,7 @@ def test_pairs_threads_compares_two_threads_with_one(tmp_path: Path) -> None:
 def test_waste_holds_every_group_against_the_kernels_count(tmp_path: Path) -> None:
     path = tmp_path / "found.json"
     options = ("--train", "--plan-strategy", "dense", "--json", str(path))
-    done = bench("waste.py", "hospital", *options)
+    done = bench("studies.waste", "hospital", *options)
     assert done.stderr == ""
     [found] = json.loads(path.read_text())
     assert found["allocations"] > 100_000
@@ -104,7 +105,7 @@ def test_waste_holds_every_group_against_the_kernels_count(tmp_path: Path) -> No
 def test_waste_watches_a_server_for_as_many_requests_as_asked(tmp_path: Path) -> None:
     path = tmp_path / "found.json"
     options = ("--requests", "300000", "--plan-strategy", "dense", "--json", str(path))
-    done = bench("waste.py", "--server-hour", *options)
+    done = bench("studies.waste", "--server-hour", *options)
     assert done.stderr == ""
     [found] = json.loads(path.read_text())
     assert found["allocations"] > 300_000
@@ -126,7 +127,7 @@ packages = ["gcc"]
 processes = 0
 """
 TINY = """
-source '{repository}/bench/soak/case.sh'
+source '{repository}/bench/soak/cases/case.sh'
 prepare() {{
   gcc -O1 -g -x c - -o "$SOAK_INPUTS/list" <<'SOURCE'
 #include <stdio.h>
@@ -162,7 +163,7 @@ def cases(tmp_path: Path) -> Path:
 
 def test_soak_compares_every_run_and_counts_what_was_grouped(cases: Path) -> None:
     path = cases.with_name("found.json")
-    done = bench("soak.py", "tiny", "--times", "5", "--file", str(cases), "--json", str(path))
+    done = bench("soak.soak", "tiny", "--times", "5", "--file", str(cases), "--json", str(path))
     assert (done.status, done.stderr) == (0, "")
     [found] = json.loads(path.read_text())
     plans = ["per-site", "dense", "random", "everything", "everything-by-size"]
@@ -179,7 +180,7 @@ def test_soak_draws_pools_where_nothing_can_be_recorded(cases: Path) -> None:
     script = cases.with_name("tiny.sh")
     script.write_text(script.read_text().replace("train() {", "train() { exit 1;"))
     path = cases.with_name("found.json")
-    done = bench("soak.py", "tiny", "--times", "3", "--file", str(cases), "--json", str(path))
+    done = bench("soak.soak", "tiny", "--times", "3", "--file", str(cases), "--json", str(path))
     assert (done.status, done.stderr) == (0, "")
     [found] = json.loads(path.read_text())
     assert [run["plan"] for run in found["runs"]] == ["one-pool", "60-pools", "8-pools-by-size"]
@@ -188,14 +189,14 @@ def test_soak_draws_pools_where_nothing_can_be_recorded(cases: Path) -> None:
 
 def test_soak_tells_a_different_result(cases: Path) -> None:
     one = ("--times", "1", "--strategy", "dense", "--file", str(cases))
-    done = bench("soak.py", "telltale", *one)
+    done = bench("soak.soak", "telltale", *one)
     assert done.status == 1
     assert "1 FAILED, another file" in done.stdout
 
 
 def test_soak_tells_when_too_few_processes_had_grouped_objects(cases: Path) -> None:
     cases.write_text(TINY_CASES.replace("processes = 2", "processes = 9"))
-    done = bench("soak.py", "tiny", "--times", "1", "--strategy", "dense", "--file", str(cases))
+    done = bench("soak.soak", "tiny", "--times", "1", "--strategy", "dense", "--file", str(cases))
     assert done.status == 1
     assert "processes instead of 9" in done.stdout
 
@@ -203,14 +204,14 @@ def test_soak_tells_when_too_few_processes_had_grouped_objects(cases: Path) -> N
 def test_soak_counts_no_process_with_a_few_grouped_objects(cases: Path) -> None:
     script = cases.with_name("tiny.sh")
     script.write_text(script.read_text().replace("i < 1000", "i < 90"))
-    done = bench("soak.py", "tiny", "--times", "1", "--strategy", "dense", "--file", str(cases))
+    done = bench("soak.soak", "tiny", "--times", "1", "--strategy", "dense", "--file", str(cases))
     assert done.status == 1
     assert "in 0 processes instead of 2" in done.stdout
 
 
 def test_every_case_of_the_soak_has_a_script_with_its_steps() -> None:
-    listed = bench("soak.py", "--list").stdout.splitlines()
-    scripts = REPOSITORY / "bench" / "soak"
+    listed = bench("soak.soak", "--list").stdout.splitlines()
+    scripts = REPOSITORY / "bench" / "soak" / "cases"
     names = {line.partition(":")[0] for line in listed}
     assert names == {path.stem for path in scripts.glob("*.sh")} - {"case"}
     assert len(names) > 8
@@ -224,7 +225,7 @@ def test_every_case_of_the_soak_has_a_script_with_its_steps() -> None:
 
 
 def test_recording_compares_recorded_runs_with_native_ones() -> None:
-    done = bench("recording.py", "rbtree", "--trials", "1")
+    done = bench("studies.recording", "rbtree", "--trials", "1")
     assert done.stderr == ""
     [row] = [line for line in done.stdout.splitlines() if line.startswith("| rbtree")]
     native, recorded, times, peak = (cell.split()[0] for cell in row.strip("| ").split("|")[1:])

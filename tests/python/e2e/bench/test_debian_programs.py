@@ -22,7 +22,7 @@ ROLES = ("train", "valid", "ref")
 def make(generator: str, folder: Path, hash_seed: str) -> dict[str, bytes]:
     """The files of a generator, by name."""
     folder.mkdir()
-    command = [sys.executable, str(REPOSITORY / "bench" / generator), str(folder)]
+    command = [sys.executable, str(REPOSITORY / "bench" / "programs" / generator), str(folder)]
     subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": hash_seed})
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 

@@ -58,7 +58,7 @@ def test_wrong_arguments_end_in_one_sentence(name: str, wrong: tuple[str, ...]) 
 
 @pytest.mark.parametrize("name", TINY)
 def test_a_variant_differs_in_some_files_alone(name: str) -> None:
-    folder = REPOSITORY / "bench" / "faults"
+    folder = REPOSITORY / "bench" / "soak" / "faults"
     own = {path.name for path in (folder / name).iterdir()}
     for repaired in folder.glob(f"{name}-*"):
         replaced = {path.name for path in (repaired / name).iterdir()}
@@ -67,8 +67,6 @@ def test_a_variant_differs_in_some_files_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*TINY, "counters-adjacent"])
 def test_its_tool_names_the_fault_first(name: str) -> None:
-    script = REPOSITORY / "bench" / "faults.py"
-    done = subprocess.run(
-        [sys.executable, script, name, "--trials", "0"], capture_output=True, text=True
-    )
+    command = [sys.executable, "-m", "bench.soak.faults", name, "--trials", "0"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stress_cases import CASES
 
+from bench.soak.stress_cases import CASES
 from support.command import BUILD, REPOSITORY
 
 PROGRAMS = sorted({case.program for case in CASES})
@@ -101,10 +101,8 @@ def test_wrong_usage_is_one_sentence_and_exit_code_2(program: str, wrong: str) -
 def test_the_driver_compares_a_plan_with_the_best_allocator(tmp_path: Path) -> None:
     path = tmp_path / "found.json"
     options = ["--tiny", "--trials", "2", "--json", str(path)]
-    script = REPOSITORY / "bench" / "stress.py"
-    done = subprocess.run(
-        [sys.executable, script, "sawtooth-runs", *options], capture_output=True, text=True
-    )
+    command = [sys.executable, "-m", "bench.soak.stress", "sawtooth-runs", *options]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     rows = {row["metric"]: row for row in json.loads(path.read_text())["rows"]}
     assert set(rows) == {"seconds", "cpu_seconds", "peak_rss_bytes", "after_rss_bytes"}

@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from evaluation_data import unpack
 
+from bench.shared.evaluation_data import unpack
 from support.command import REPOSITORY, Outcome, compile_c, halo
 from support.programs.sources import LIST
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from evaluation_data import unpack
 
+from bench.shared.evaluation_data import unpack
 from halo.report.figures.base import FigureOptions
 from halo.report.figures.registry import find_figure
 from support.command import REPOSITORY

@@ -31,7 +31,7 @@ def run(name: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str
 
 
 def sizes_of(program: str, log: str) -> Detection:
-    """The sizes of a log of hints (bench/common/tidy_log.cc), as if all objects lived at once."""
+    """The sizes of a log of hints (tidy_log.cc), as if all objects lived at once."""
     sizes = Counter(int(line.split()[1]) for line in log.splitlines())
     count, total = sizes.total(), sum(size * count for size, count in sizes.items())
     return Detection(
@@ -49,7 +49,7 @@ def sizes_of(program: str, log: str) -> Detection:
 
 
 def phases_of(printed: str) -> set[str]:
-    """The names in the lines of bench/common/phase.h."""
+    """The names in the lines of bench/programs/common/phase.h."""
     return {line.split()[0] for line in printed.splitlines()}
 
 

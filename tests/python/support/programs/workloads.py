@@ -11,10 +11,8 @@ from typing import Any
 
 from support.command import BUILD, REPOSITORY
 
-WORKLOADS = {
-    workload["name"]: workload
-    for workload in tomllib.loads((REPOSITORY / "bench/workloads.toml").read_text())["workload"]
-}
+LIST = REPOSITORY / "bench" / "programs" / "workloads.toml"
+WORKLOADS = {entry["name"]: entry for entry in tomllib.loads(LIST.read_text())["workload"]}
 MASK = (1 << 64) - 1
 
 
@@ -25,7 +23,7 @@ def mix64(value: int) -> int:
 
 
 class Rng:
-    """The same numbers as bench/common/rng.h."""
+    """The same numbers as bench/programs/common/rng.h."""
 
     def __init__(self, seed: int) -> None:
         self.state = seed
@@ -76,5 +74,5 @@ def checksum(name: str, *arguments: object) -> int:
 
 
 def add_to_checksum(sum_: int, value: int) -> int:
-    """As in bench/common/checksum.h."""
+    """As in bench/programs/common/checksum.h."""
     return (((sum_ ^ value) * 0x100000001B3 & MASK) + (sum_ >> 47)) & MASK

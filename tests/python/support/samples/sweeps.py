@@ -1,4 +1,4 @@
-"""Small results of `bench/tidy_sweep.py`."""
+"""Small results of `bench/studies/tidy_sweep.py`."""
 
 from __future__ import annotations
 

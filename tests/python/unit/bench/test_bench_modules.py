@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import arena_memory
 import pytest
-from waste import GroupWaste, Result
+
+from bench.studies import arena_memory
+from bench.studies.waste import GroupWaste, Result
 
 
 @pytest.mark.parametrize(

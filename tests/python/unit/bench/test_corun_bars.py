@@ -9,10 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bench.studies import corun_bars as bars
 from halo.studies.pollution.corun.document import CorunDocument, Mix, MixedProgram
-from support.command import REPOSITORY, load_module
-
-bars = load_module(REPOSITORY / "bench" / "corun_bars.py", "corun_bars")
 
 
 def mix(name: str, kind: str, classes: str, speedups: Mapping[str, float]) -> Mix:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stress_cases import CASES, choose_cases
 
+from bench.soak.stress_cases import CASES, choose_cases
 from support.command import REPOSITORY
 
 PROGRAMS = sorted({case.program for case in CASES})
 
 
 def test_every_program_has_a_case() -> None:
-    sources = (REPOSITORY / "bench" / "stress").glob("*.cc")
+    sources = (REPOSITORY / "bench" / "soak" / "stress").glob("*.cc")
     assert sorted(path.stem for path in sources) == PROGRAMS
 
 

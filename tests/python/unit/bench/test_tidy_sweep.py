@@ -1,13 +1,13 @@
-"""The arithmetic of bench/tidy_sweep.py: settings, keys of a grid, and the threshold."""
+"""The arithmetic of bench/studies/tidy_sweep.py: settings, keys of a grid, and the threshold."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-import tidy_sweep
-from tidy_sweep import Setting, merge_keys
 
+from bench.studies import tidy_sweep
+from bench.studies.tidy_sweep import Setting, merge_keys
 from support.samples.sweeps import sweep_result
 
 

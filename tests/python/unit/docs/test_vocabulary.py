@@ -63,7 +63,7 @@ NOUNS |= {"recording", "sampling", "sharing", "tracing"}
 EXEMPT = {
     "halo/cli/old_spellings.py",
     "halo/report/results/migration.py",
-    "bench/inputs/povray.py",  # POV-Ray's keyword look_at
+    "bench/programs/inputs/povray.py",  # POV-Ray's keyword look_at
     "tests/python/unit/report/results/test_results_reading.py",  # of files in the old format
     Path(__file__).relative_to(REPOSITORY).as_posix(),
 }

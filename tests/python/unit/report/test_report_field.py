@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluation_data import unpack
 
+from bench.shared.evaluation_data import unpack
 from halo.base.schema.summary import TriedAnalysis
 from halo.measure.findings import Findings
 from halo.report import render_report

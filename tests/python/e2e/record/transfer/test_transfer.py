@@ -32,7 +32,7 @@ BUILDS: Mapping[str, tuple[str, ...]] = {
 
 
 def build_hospital(folder: Path, name: str, *flags: str) -> Path:
-    source = REPOSITORY / "bench"
+    source = REPOSITORY / "bench" / "programs"
     program = folder / name
     files = [*(source / "hospital").glob("*.c"), source / "common" / "args.c"]
     includes = [f"-I{source / at}" for at in ("", "common", "hospital")]

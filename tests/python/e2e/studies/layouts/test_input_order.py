@@ -6,7 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from support.command import BUILD, REPOSITORY, halo, load_module
+from bench.studies import reordering
+from support.command import BUILD, halo
 from support.samples.node_files import SIDE, distance, nodes
 
 GRAPH = str(BUILD / "bench" / "graph")
@@ -19,7 +20,6 @@ def run(path: Path, *arguments: str) -> str:
 
 
 def test_neighbours_come_close_in_a_file_in_the_order_of_the_layout(tmp_path: Path) -> None:
-    reordering = load_module(REPOSITORY / "bench" / "reordering.py", "reordering")
     by_id, by_layout, order = (tmp_path / name for name in ("by-id", "by-layout", "order"))
     lines = nodes()
     by_id.write_text("\n".join([*lines, ""]))

@@ -159,7 +159,7 @@ def test_an_impossible_machine_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_mixes_of_the_evaluation_exist() -> None:
-    mixes = MixesFile(REPOSITORY / "bench" / "mixes.toml", read_settings()).mixes()
+    mixes = MixesFile(REPOSITORY / "bench" / "programs" / "mixes.toml", read_settings()).mixes()
     main = [mix for mix in mixes if mix.kind == "polluter-victim"]
     assert len(main) >= 6
     for mix in main:

@@ -19,7 +19,7 @@ from support.tracing_stub import (
     traced,
 )
 
-BENCH = REPOSITORY / "bench"
+BENCH = REPOSITORY / "bench" / "programs"
 WORKLOADS = {
     "hospital": ["4", "50", "1"],
     "rbtree": ["5000", "10000", "2000", "1"],

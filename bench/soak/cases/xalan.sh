@@ -2,7 +2,7 @@
 source "$(dirname "$0")/case.sh"
 
 prepare() {
-  "$SOAK_PYTHON" "$SOAK_REPOSITORY/bench/inputs/xsltproc.py" "$SOAK_INPUTS"
+  "$SOAK_PYTHON" "$SOAK_REPOSITORY/bench/programs/inputs/xsltproc.py" "$SOAK_INPUTS"
   cd "$SOAK_INPUTS"
   {
     head -n 2 train.xml

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from traced_programs import PROGRAMS, Traced, write_inputs
 
+from bench.studies.traced_programs import PROGRAMS, Traced, write_inputs
 from halo.base.settings import Settings, read_settings
 from halo.studies.layouts.document import LayoutDocument, ReplayedLayout
 from halo.studies.layouts.verdict import AS_RECORDED, judge

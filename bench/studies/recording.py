@@ -16,9 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from everything import PROGRAMS
-from interleaved import Configuration, measure
-
+from bench.shared.interleaved import Configuration, measure
+from bench.studies.everything import PROGRAMS
 from halo.base.settings import Settings, read_settings
 from halo.measure.bundled import find_bundled, prepare
 from halo.measure.statistics import Ratio, ratio, summarize

@@ -1,7 +1,7 @@
 # povray: the scene that it is measured with, on as many threads as there are cores.
 source "$(dirname "$0")/case.sh"
 
-prepare() { "$SOAK_PYTHON" "$SOAK_REPOSITORY/bench/inputs/povray.py" "$SOAK_INPUTS"; }
+prepare() { "$SOAK_PYTHON" "$SOAK_REPOSITORY/bench/programs/inputs/povray.py" "$SOAK_INPUTS"; }
 
 render() { "$@" -GA -D +FB "+WT$(nproc)" +Oimage.bmp; }
 

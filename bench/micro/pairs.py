@@ -23,9 +23,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from evidence import halo as run_halo
-from interleaved import Configuration, interleave, run
-
+from bench.shared.halo_runs import run_halo
+from bench.shared.interleaved import Configuration, interleave, run
 from halo.base.settings import Settings, read_settings
 from halo.binary.process.allocators import baseline_allocators, find_allocator, preload, under_plan
 from halo.measure.statistics import Spread, summarize

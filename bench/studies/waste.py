@@ -21,9 +21,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from arena_memory import Watch, watch
-from evidence import halo as run_halo
-
+from bench.shared.halo_runs import grouped, run_halo
+from bench.studies.arena_memory import Watch, watch
 from halo.base.settings import Settings, read_settings
 from halo.measure.bundled import Bundled, find_bundled, list_plain, prepare
 from halo.measure.candidates import make_plans
@@ -152,10 +151,6 @@ def plans_for(
     variants = [variant for variant in choose_variants(strategies) if variant.label in strategies]
     made = make_plans(read_profile(profile), variants, folder)
     return [(variant.label, path) for variant, path, _ in made]
-
-
-def grouped(stats: Mapping[str, Any]) -> int:
-    return sum(group["allocations"] for group in stats["groups"])
 
 
 def measure(

@@ -19,12 +19,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import evidence
-from configurations import make_configs
-from interleaved import Configuration, interleave
-from stress_cases import Case, choose_cases
-from waste import grouped
-
+from bench.shared.configurations import make_configs
+from bench.shared.halo_runs import grouped, run_halo, run_planned
+from bench.shared.interleaved import Configuration, interleave
+from bench.soak.stress_cases import Case, choose_cases
 from halo.base.settings import Settings, read_settings
 from halo.binary.process.allocators import baseline_allocators, find_allocator
 from halo.binary.process.target import find_target
@@ -97,14 +95,14 @@ def make_everything_grouped(
     """A plan for each strategy with a distinct one; checks that objects are grouped."""
     profile, stats = folder / "program.profile", folder / "stats"
     command = (str(training.target.path), *training.arguments)
-    evidence.halo("record", "-o", str(profile), "--", *command, env={})
+    run_halo("record", "-o", str(profile), "--", *command, env={})
     variants = [variant for variant in choose_variants(strategies) if variant.label in strategies]
     plans = {
         variant.label: plan
         for variant, plan, _ in make_plans(read_profile(profile), variants, folder)
     }
     for label, plan in plans.items():
-        printed = evidence.run(training, {}, str(settings.runtime), plan, stats)
+        printed = run_planned(training, {}, str(settings.runtime), plan, stats)
         found, made = grouped(json.loads(stats.read_text())), json.loads(printed)["operations"] / 2
         if found < MIN_GROUPED * made:
             sys.exit(f"{label}: only {found} of {made:.0f} allocations were grouped")

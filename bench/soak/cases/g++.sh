@@ -1,12 +1,14 @@
 # g++: this project's C++ workloads; object files, the programs and what they print are the result.
 source "$(dirname "$0")/case.sh"
 
-prepare() { cp -r "$SOAK_REPOSITORY/bench" "$SOAK_INPUTS/bench"; }
+sources=$SOAK_INPUTS/sources
 
-compile() { g++ -std=c++20 -O2 -g -I"$SOAK_INPUTS/bench" "$@"; }
+prepare() { cp -r "$SOAK_REPOSITORY/bench/programs" "$sources"; }
+
+compile() { g++ -std=c++20 -O2 -g -I"$sources" "$@"; }
 
 train() {
-  compile -E "$SOAK_INPUTS/bench/mesh/main.cc" -o unit.ii
+  compile -E "$sources/mesh/main.cc" -o unit.ii
   record "$(g++ -print-prog-name=cc1plus)" -quiet -fpreprocessed -std=gnu++20 -O1 -g unit.ii -o unit.s
   record as unit.s -o unit.o
   record ld -r unit.o -o linked.o
@@ -14,9 +16,9 @@ train() {
 
 run() {
   local name file
-  gcc -O2 -I"$SOAK_INPUTS/bench" -c "$SOAK_INPUTS/bench/common/args.c" -o args.o
+  gcc -O2 -I"$sources" -c "$sources/common/args.c" -o args.o
   for name in server rbtree mesh; do
-    for file in "$SOAK_INPUTS/bench/$name"/*.cc; do
+    for file in "$sources/$name"/*.cc; do
       compile -c "$file" -o "$name-$(basename "$file").o"
     done
     compile "$name"-*.o args.o -o "$name"

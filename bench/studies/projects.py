@@ -19,9 +19,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from debian_source import SourceFetcher
-from traced_build import CLANG, Compilers, wrappers
-
+from bench.shared.traced_build import CLANG, Compilers, wrappers
+from bench.studies.debian_source import SourceFetcher
 from halo.base.settings import Settings, read_settings
 
 MEMORY = Path("/dev/shm")

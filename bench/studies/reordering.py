@@ -25,7 +25,7 @@ from halo.base.settings import Settings, read_settings
 from halo.studies.layouts.document import LayoutDocument
 from halo.studies.layouts.verdict import judge
 
-sys.path.insert(0, str(Path(__file__).parent / "inputs"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "programs" / "inputs"))
 from common import generator
 from graph import lines
 

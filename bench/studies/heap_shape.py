@@ -19,9 +19,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from evidence import halo
-from keep_results import keep_simulation
-
+from bench.shared.halo_runs import run_halo
+from bench.shared.keep_results import keep_simulation
 from halo.base.schema.simulation import SweptCache
 from halo.base.settings import Settings, read_settings
 from halo.measure.bundled import find_bundled, prepare
@@ -46,7 +45,9 @@ def simulate(settings: Settings, name: str, file: Path) -> None:
     options = ["--machine", MACHINE, "--sweep", "--max-object", str(LARGEST), "--rows", "0"]
     with tempfile.TemporaryDirectory(prefix="halo-heap-shape-") as folder:
         result = Path(folder) / "simulated.json"
-        halo("eval", "simulate", *options, "--json", str(result), "--", *command, env=bundled.env)
+        run_halo(
+            "eval", "simulate", *options, "--json", str(result), "--", *command, env=bundled.env
+        )
         keep_simulation(result, file, code=True)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from halo.base.settings import Settings
 
-sys.path.insert(0, str(Path(__file__).parent / "inputs"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "programs" / "inputs"))
 from common import generator
 from xsltproc import STYLESHEET, catalogue
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from halo.base.files.atomic import write_atomically
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+REPOSITORY = Path(__file__).resolve().parents[2]
 DETAILS = ("contexts", "objects")  # parts of simulations that are not kept
 
 

@@ -1,4 +1,4 @@
-"""Checks that the trace tools find the faults of bench/faults; measures the fixed programs.
+"""Checks that the trace tools find the faults of bench/soak/faults; measures the fixed programs.
 
 Each program is traced on a small input; its tool has to name the right field and line first. Then
 the program and its repaired variant run interleaved on the default input. Ends with status 1 if a
@@ -16,9 +16,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from fault_naming import Fault, Named, ask
-from interleaved import Configuration, measure
-
+from bench.shared.interleaved import Configuration, measure
+from bench.soak.fault_naming import Fault, Named, ask
 from halo.base.settings import Settings, read_settings
 from halo.measure.statistics import Ratio, Spread, ratio, summarize
 

@@ -23,10 +23,10 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from keep_results import relative, write_small
-from traced_build import build, call, wrappers
-from traced_programs import PROGRAMS
 
+from bench.shared.keep_results import relative, write_small
+from bench.shared.traced_build import build, call, wrappers
+from bench.studies.traced_programs import PROGRAMS
 from halo.base.settings import Settings, read_settings
 from halo.studies.hints.document import HintPrediction, HintsDocument, TypeHint
 from halo.studies.hints.features import META

@@ -21,11 +21,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from configurations import make_configs
-from evidence import halo
-from interleaved import measure
-from keep_results import keep_simulation
-
+from bench.shared.configurations import make_configs
+from bench.shared.halo_runs import run_halo
+from bench.shared.interleaved import measure
+from bench.shared.keep_results import keep_simulation
 from halo.base.settings import Settings, read_settings
 from halo.binary.process.allocators import baseline_allocators
 from halo.measure.bundled import find_bundled, prepare
@@ -81,7 +80,7 @@ def make_plans(training: Job, workload: Workload, machine: str, folder: Path) ->
     """The plans of a workload for a machine, by name."""
     profile = folder / f"{machine}.profile"
     command = small(training, workload)
-    halo("record", f"--conflicts={machine}", "-o", str(profile), "--", *command, env={})
+    run_halo("record", f"--conflicts={machine}", "-o", str(profile), "--", *command, env={})
     plans = {}
     for name, (strategy, options) in PLANS.items():
         given = dict(options)
@@ -89,7 +88,9 @@ def make_plans(training: Job, workload: Workload, machine: str, folder: Path) ->
             given["way"] = str(MACHINES[machine])
         plans[name] = folder / f"{machine}-{name}.plan"
         pairs = [it for key, value in given.items() for it in ("--option", f"{key}={value}")]
-        halo("plan", str(profile), "--strategy", strategy, *pairs, "-o", str(plans[name]), env={})
+        run_halo(
+            "plan", str(profile), "--strategy", strategy, *pairs, "-o", str(plans[name]), env={}
+        )
     return plans
 
 
@@ -123,7 +124,7 @@ def simulate(command: list[str], machine: str, plan: Path | None, result: Path) 
     """Writes the simulated misses of the first cache by class."""
     under = ["--plan", str(plan)] if plan else []
     options = ["--classes", "--machine", machine, "--rows", "0", "--json", str(result)]
-    halo("eval", "simulate", *options, *under, "--", *command, env={})
+    run_halo("eval", "simulate", *options, *under, "--", *command, env={})
 
 
 def simulate_layouts(settings: Settings, workload: Workload, machine: str, kept: Path) -> None:

@@ -2,7 +2,7 @@
 
 soak.py [--times N] [NAME...]
 
-The cases are those of bench/soak/cases.toml. Each is recorded on itself or on a smaller input, run
+The cases are those of cases/cases.toml. Each is recorded on itself or on a smaller input, run
 natively twice (it must be deterministic), and then N times under the plans, one after the other: a
 group for each call site of malloc, one group for all recorded contexts, random groups, which need
 the deepest walks, and one group for every object of any caller, in both page layouts. A case that
@@ -35,7 +35,7 @@ from halo.plan import Plan, PlanGroup, drawing_plan
 from halo.plan.strategies.planning import make_plan, save_plan
 from halo.record.profile import Profile, merge_parts
 
-CASES = Path(__file__).parent / "soak" / "cases.toml"
+CASES = Path(__file__).parent / "cases" / "cases.toml"
 LONGEST = 900  # seconds; a longer run counts as hanging
 WORKING = 100  # minimum grouped allocations of a process that counts as working
 VARIANTS = (

@@ -16,9 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from interleaved import Configuration, measure
-from traced_build import CLANG, GCC, build, wrappers
-
+from bench.shared.interleaved import Configuration, measure
+from bench.shared.traced_build import CLANG, GCC, build, wrappers
 from halo.base.settings import Settings, read_settings
 from halo.measure.bundled import find_bundled
 from halo.measure.statistics import Ratio, Spread, ratio, summarize

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from interleaved import Configuration
-
+from bench.shared.interleaved import Configuration
 from halo.base.settings import Settings
 from halo.binary.process.allocators import Allocator, preload, under_plan
 from halo.measure.runs.job import Job

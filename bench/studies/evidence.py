@@ -21,6 +21,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from bench.shared.halo_runs import run_halo, run_planned
 from halo.base.settings import Settings, read_settings
 from halo.measure.bundled import Bundled, find_bundled, prepare
 from halo.measure.runs.job import Job
@@ -30,28 +31,11 @@ MAX_IDLE_COST = 1.01
 ENOUGH_WALKS = 1_000_000
 
 
-def halo(*arguments: str, env: Mapping[str, str]) -> None:
-    """Runs a halo command; prints its output only if it fails."""
-    command = [sys.executable, "-m", "halo", *arguments]
-    done = subprocess.run(command, env={**os.environ, **env}, capture_output=True)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)} failed:\n{done.stderr.decode(errors='replace')}")
-
-
 def make_plan(job: Job, env: Mapping[str, str], folder: Path, *options: str) -> Path:
     profile, plan = folder / "program.profile", folder / "program.plan"
-    halo("record", "-o", str(profile), "--", str(job.target.path), *job.arguments, env=env)
-    halo("plan", str(profile), *options, "-o", str(plan), env=env)
+    run_halo("record", "-o", str(profile), "--", str(job.target.path), *job.arguments, env=env)
+    run_halo("plan", str(profile), *options, "-o", str(plan), env=env)
     return plan
-
-
-def run(job: Job, env: Mapping[str, str], preload: str, plan: Path, stats: Path) -> bytes:
-    chosen = {"LD_PRELOAD": preload, "HALO_PLAN": str(plan), "HALO_STATS": str(stats)}
-    command = [str(job.target.path), *job.arguments]
-    done = subprocess.run(
-        command, env={**os.environ, **env, **chosen}, capture_output=True, check=True
-    )
-    return done.stdout
 
 
 def exactness(settings: Settings, program: Bundled, folder: Path) -> bool:
@@ -64,7 +48,7 @@ def exactness(settings: Settings, program: Bundled, folder: Path) -> bool:
     for job in (train, reference, reference, reference):
         if walks >= ENOUGH_WALKS:
             break
-        run(job, program.env, checking, plan, folder / "stats")
+        run_planned(job, program.env, checking, plan, folder / "stats")
         stats = json.loads((folder / "stats").read_text())
         walks += stats["checked_walks"]
         differences += stats["differences"]
@@ -83,7 +67,7 @@ def aslr(settings: Settings, program: Bundled, folder: Path) -> bool:
     plan = make_plan(train, program.env, folder, "--strategy", "halo-hot")
     seen = set()
     for _ in range(100):
-        run(train, program.env, str(settings.runtime), plan, folder / "stats")
+        run_planned(train, program.env, str(settings.runtime), plan, folder / "stats")
         groups = json.loads((folder / "stats").read_text())["groups"]
         seen.add(tuple(group["allocations"] for group in groups))
     counts = next(iter(seen))
@@ -103,7 +87,7 @@ def idle(settings: Settings, program: Bundled, folder: Path) -> bool:
         "without": {},
         "with": {"LD_PRELOAD": str(settings.runtime), "HALO_PLAN": str(plan)},
     }
-    run(reference, program.env, str(settings.runtime), plan, folder / "stats")
+    run_planned(reference, program.env, str(settings.runtime), plan, folder / "stats")
     grouped = json.loads((folder / "stats").read_text())["groups"]
     if sum(group["allocations"] for group in grouped):
         sys.exit(f"{program.name}: something matches the plan of hospital")

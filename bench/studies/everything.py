@@ -19,10 +19,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from configurations import make_configs
-from evidence import halo as run_halo
-from interleaved import Seconds, measure
-
+from bench.shared.configurations import make_configs
+from bench.shared.halo_runs import run_halo
+from bench.shared.interleaved import Seconds, measure
 from halo.base.settings import Settings, read_settings
 from halo.binary.process.allocators import baseline_allocators
 from halo.measure.bundled import find_bundled, prepare

@@ -25,9 +25,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
-from interleaved import Configuration, Seconds
-from keep_results import write_small
 
+from bench.shared.interleaved import Configuration, Seconds
+from bench.shared.keep_results import write_small
 from halo.base.settings import Settings, read_settings
 from halo.measure.bundled import find_bundled, prepare
 from halo.measure.runs.job import Job
@@ -170,7 +170,7 @@ def keys_of_grid(
 
 
 def merge_keys(traced: str, grid: str) -> str:
-    """The addresses and sizes of one log (bench/common/tidy_log.cc) with the keys of another."""
+    """The addresses and sizes of one log (tidy_log.cc) with the keys of another."""
     lines = []
     for one, other in zip(traced.splitlines(), grid.splitlines(), strict=True):
         address, size, _ = one.split()

@@ -1,4 +1,4 @@
-"""Traces the programs of bench/faults and reads the first findings of the trace tools."""
+"""Traces the programs of bench/soak/faults and reads the first findings of the trace tools."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from traced_build import build, wrappers
-
+from bench.shared.traced_build import build, wrappers
 from halo.base.settings import Settings
+
+FAULTY = Path(__file__).parent / "faults"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def halo(settings: Settings, *arguments: str | Path) -> None:
 
 
 def ask(settings: Settings, fault: Fault, scratch: Path) -> Named:
-    folder = settings.bench / "faults"
+    folder = FAULTY
     variant = folder / fault.name if fault.variant_of else None
     program = build(
         settings, wrappers(settings), folder / (fault.variant_of or fault.name), variant

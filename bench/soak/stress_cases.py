@@ -1,4 +1,4 @@
-"""The cases of bench/stress.py: stress programs with their arguments, without the rest time."""
+"""The cases of stress.py: stress programs with their arguments, without the rest time."""
 
 from __future__ import annotations
 
