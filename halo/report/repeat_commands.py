@@ -14,9 +14,19 @@ def commands(measurement: Measurement) -> list[tuple[str, str]]:
     trials = str(len(next(iter(measurement.reference.values()))))
     options = measurement.results.commands.get("options", ())
     if train is None:
-        words = ["halo", "eval", "baseline", "--trials", trials, *options, "--", *reference]
+        words = [
+            "halo",
+            "study",
+            "eval",
+            "baseline",
+            "--trials",
+            trials,
+            *options,
+            "--",
+            *reference,
+        ]
         return [("Measure again", shlex.join(words))]
-    verb = ["eval", "compare"] if measurement.configurations else ["run"]
+    verb = ["study", "eval", "compare"] if measurement.configurations else ["run"]
     measured = measurement.results.commands.get("measured", reference)
     inputs = _further_inputs(measurement)
     if measured != reference:

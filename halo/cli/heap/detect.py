@@ -72,7 +72,16 @@ class DetectCommand:
                 f"{target.name} ended before it allocated anything: {options.output} is useless for"
                 " littering."
             )
-        litter = ["heap", "litter", "--data", str(options.output), "--", target.name, *rest[1:]]
+        litter = [
+            "study",
+            "heap",
+            "litter",
+            "--data",
+            str(options.output),
+            "--",
+            target.name,
+            *rest[1:],
+        ]
         say(f"halo: the sizes are in {options.output}")
         say(f"Next: {shlex.join([settings.command, *litter])}", whole=True)
         return status

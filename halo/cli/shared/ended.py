@@ -32,7 +32,9 @@ def next_command(findings: Findings, halo: str, job: Job) -> str:
     known = replace(findings, reference=findings.training, verdict=None)
     step = under_allocator(known, job.command)
     if not step:
-        return shlex.join([halo, "eval", "baseline", *option_words(job), "--", *job.command])
+        return shlex.join(
+            [halo, "study", "eval", "baseline", *option_words(job), "--", *job.command]
+        )
     return step + redirection(job)
 
 

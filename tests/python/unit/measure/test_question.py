@@ -62,9 +62,15 @@ def test_the_same_question_has_no_differences(job: Job) -> None:
     ("words", "others"),
     [
         (WORDS, ("run", "--cpu=0", "--trials=7")),
-        (("heap", "age", "--occupancy", "0.5"), ("heap", "age", "--occupancies=0.5")),
-        (("heap", "age", "--plan", "{0}/a"), ("heap", "age", "--plan", "{0}/link/a")),
-        (("heap", "age", "--plan", "{0}/a"), ("heap", "age", "--plan", "a")),
+        (
+            ("study", "heap", "age", "--occupancy", "0.5"),
+            ("study", "heap", "age", "--occupancies=0.5"),
+        ),
+        (
+            ("study", "heap", "age", "--plan", "{0}/a"),
+            ("study", "heap", "age", "--plan", "{0}/link/a"),
+        ),
+        (("study", "heap", "age", "--plan", "{0}/a"), ("study", "heap", "age", "--plan", "a")),
         (("run", "--distance", "128"), ("run",)),
     ],
 )
