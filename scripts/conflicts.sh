@@ -21,7 +21,7 @@ for name in heap classes results; do
   $python -m bench.shared.evaluation_data unpack "evaluation/$name.parquet" "$kept/$name"
 done
 $python -m bench.studies.heap_shape simulate "$heap" "${programs[@]}"
-$python -m bench.studies.conflicts misses --kept "$classes" "${workloads[@]}" || status=1
+$python -m bench.studies.conflicts misses "${workloads[@]}" --kept "$classes" || status=1
 $python -m bench.studies.heap_shape check "$heap" || status=1
 for name in heap classes; do
   $python -m bench.shared.evaluation_data pack "$kept/$name" "evaluation/$name.parquet"
