@@ -69,8 +69,8 @@ def ask(settings: Settings, fault: Fault, scratch: Path) -> Named:
     environment = {**settings.environment, "HALO_TRACE": f"file:{trace}"}
     command = [str(program), *fault.arguments]
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
-    halo(settings, "columns", "-o", columns, trace)
-    halo(settings, fault.tool, columns, "--json", answer)
+    halo(settings, "study", "trace", "convert", "-o", columns, trace)
+    halo(settings, "study", "trace", fault.tool, columns, "--json", answer)
     found = json.loads(answer.read_text())
     return Named(
         name=fault.name,

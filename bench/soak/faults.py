@@ -119,7 +119,8 @@ def as_text(gains: Sequence[Gain]) -> str:
 
 def as_sentence(named: Named) -> str:
     verdict = "met" if named.met else f"MISSED: it is {named.wanted}"
-    return f"{named.name}: halo {named.tool} names {named.named}: {verdict}\n  {named.suggestion}"
+    tool = f"halo study trace {named.tool}"
+    return f"{named.name}: {tool} names {named.named}: {verdict}\n  {named.suggestion}"
 
 
 def ask_all(settings: Settings, faults: Sequence[Fault]) -> list[Named]:

@@ -94,7 +94,7 @@ def trace_of(settings: Settings, name: str, folder: Path) -> Path:
 
 def run_traced(command: Sequence[str], folder: Path) -> Path:
     trace = folder / "program.trace"
-    call([sys.executable, "-m", "halo", "trace", "run", "-o", str(trace), "--", *command])
+    call([sys.executable, "-m", "halo", "study", "trace", "run", "-o", str(trace), "--", *command])
     return trace
 
 
@@ -102,7 +102,8 @@ def learn(settings: Settings, name: str, file: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="halo-hints-") as scratch:
         trace, result = trace_of(settings, name, Path(scratch)), Path(scratch) / "result.json"
         phase = PROGRAMS[name].phase
-        call([sys.executable, "-m", "halo", "hints", *phase, "--json", str(result), str(trace)])
+        options = [*phase, "--json", str(result), str(trace)]
+        call([sys.executable, "-m", "halo", "study", "hints", *options])
         write_small(file, relative(result))
 
 

@@ -42,7 +42,7 @@ def layout_order(settings: Settings, file: Path, traversal: str, folder: Path) -
     options += ["--json", str(result)]
     program = [str(settings.build / "bench" / "graph"), str(file), traversal, *TRACED]
     done = subprocess.run(
-        [sys.executable, "-m", "halo", "layout", *options, "--", *program],
+        [sys.executable, "-m", "halo", "study", "layout", *options, "--", *program],
         capture_output=True,
         text=True,
         check=False,

@@ -50,7 +50,7 @@ def replay(settings: Settings, traced: Traced, options: Sequence[str], file: Pat
         given = ["--machine", MACHINE, "--quick", *options, "--json", str(result)]
         program = traced.command(settings, folder)
         done = subprocess.run(
-            [sys.executable, "-m", "halo", "layout", *given, "--", *program],
+            [sys.executable, "-m", "halo", "study", "layout", *given, "--", *program],
             input=traced.stdin.encode(),
             cwd=folder,
             capture_output=True,
