@@ -5,7 +5,7 @@ mean without a fifth at each end, with its standard error (Yuen, "The two-sample
 unequal population variances", Biometrika 1974), as single rounds may be far off. Its bounds spend
 the error with the square root of the rounds from FIRST_LOOK on (Kim and DeMets, "Design and
 analysis of group sequential tests based on the type I error spending rate function", Biometrika
-1987); they were found by simulation (`git show df6f981e:bench/race_bounds.py`).
+1987); `bench/studies/race_bounds.py` finds them by simulation.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ TraceReader::TraceReader(const std::string& path) : file_(path, std::ios::binary
   FileHead head;
   if (read_into(file_, &head, sizeof head) != sizeof head || head.magic != kMagic)
     throw std::runtime_error(
-        "it is not an object trace of halo; halo study layout -o and halo record --objects make one");
+        "it is not an object trace of halo; halo study layout -o and halo record --objects make "
+        "one");
   if (head.version != kVersion)
     throw std::runtime_error("it has version " + std::to_string(head.version) +
                              ", which this halo cannot read");

@@ -1,5 +1,5 @@
-// Types of objects with a different verdict of `halo study hints` each. Objects of most types belong to
-// one of GROUPS groups and are used with others of their group.
+// Types of objects with a different verdict of `halo study hints` each. Objects of most types
+// belong to one of GROUPS groups and are used with others of their group.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

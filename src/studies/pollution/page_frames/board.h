@@ -1,5 +1,5 @@
-// Which pages of a process are confined, for `halo study colours --audit`: a mapping of a memory file
-// with a name of its own, which other processes find in /proc/PID/maps and read.
+// Which pages of a process are confined, for `halo study colours --audit`: a mapping of a memory
+// file with a name of its own, which other processes find in /proc/PID/maps and read.
 #pragma once
 
 #include <array>

@@ -366,8 +366,9 @@ TEST_F(ObjectTrace, ANewerVersionAndAnotherFileAreNamed) {
   };
   EXPECT_EQ(refusal(), "it cannot be read: No such file or directory");
   replace("something else that is long enough");
-  EXPECT_EQ(refusal(),
-            "it is not an object trace of halo; halo study layout -o and halo record --objects make one");
+  EXPECT_EQ(
+      refusal(),
+      "it is not an object trace of halo; halo study layout -o and halo record --objects make one");
   FileHead head;
   head.version = kVersion + 1;
   replace(std::string(reinterpret_cast<const char*>(&head), sizeof head));
