@@ -25,7 +25,7 @@ docs: setup ## write the options of all commands and the keys of all JSON result
 
 demo: ## from nothing to a measured table on two programs, within 15 minutes
 	@scripts/setup.sh build demo
-	@scripts/build.sh
+	@scripts/build.sh main-job
 	@scripts/demo.sh
 
 check: ## the quick checks: format, types, unit tests; within two minutes after `make test`
