@@ -58,7 +58,7 @@ def test_few_trials_are_repeated_with_more(folder: Path) -> None:
         "study", "eval", "baseline", "--trials", "1", "--results", "r 1", *PROGRAM, cwd=folder
     )
     words = shlex.split(step_of(found))
-    assert words[1:] == ["eval", "baseline", *PROGRAM[:2], "--trials", "7", *PROGRAM[2:]]
+    assert words[1:] == ["study", "eval", "baseline", *PROGRAM[:2], "--trials", "7", *PROGRAM[2:]]
     candidates = ["--candidates", "dense", "--results", "r 2"]
     found = halo("run", "--trials", "1", *candidates, *PROGRAM, cwd=folder)
     words = shlex.split(step_of(found))

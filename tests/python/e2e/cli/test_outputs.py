@@ -106,7 +106,7 @@ def test_a_trace_needs_a_regular_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     count = [str(program("count")), "100", "1"]
     for name in ("full", "pipe"):
-        done = halo("study", "trace", "-o", name, "--", *count, cwd=tmp_path)
+        done = halo("study", "trace", "run", "-o", name, "--", *count, cwd=tmp_path)
         assert (done.status, done.stderr.count("\n")) == (117, 1)
         assert f"{name} is not a regular file" in done.stderr
     assert (tmp_path / "full").is_char_device()
@@ -117,7 +117,7 @@ def test_a_traces_symbolic_link_stays(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("folder/t")
     done = halo(
-        "study", "trace", "-o", "link", "--", str(program("count")), "100", "1", cwd=tmp_path
+        "study", "trace", "run", "-o", "link", "--", str(program("count")), "100", "1", cwd=tmp_path
     )
     assert done.status == 7
     assert (tmp_path / "link").is_symlink()

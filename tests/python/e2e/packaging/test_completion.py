@@ -54,7 +54,8 @@ def completed(share: Path, line: str, cwd: Path) -> str:
     ("typed", "wanted"),
     [
         ("halo ru", "halo run"),
-        ("halo tra", "halo study trace"),
+        ("halo stu", "halo study"),
+        ("halo study tra", "halo study trace"),
         ("halo study trace off", "halo study trace offenders"),
         ("halo --vers", "halo --version"),
         ("halo run --tri", "halo run --trials"),
