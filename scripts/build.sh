@@ -1,7 +1,7 @@
 #!/bin/bash
 # Builds the native parts into build/ and leaves the command ready as bin/halo: build.sh [TARGET]. By default, it
 # builds what the commands need and the bundled workloads; `everything` has tests, fuzzers and benchmarks, too;
-# `main-job` has what `halo run` needs, and one workload.
+# `main-job` has what `halo run` needs by default, and one workload.
 # HALO_WERROR=ON makes warnings errors, in this build folder from now on.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -25,7 +25,14 @@ from halo.measure.racing.gains import (
     peak_memory,
     surely_faster,
 )
-from halo.measure.racing.sequential import EARLY_LOOK, FIRST_LOOK, TWO_SIDED, Gain, paired_gain
+from halo.measure.racing.sequential import (
+    EARLY_LOOK,
+    FIRST_LOOK,
+    LOOKS,
+    TWO_SIDED,
+    Gain,
+    paired_gain,
+)
 from halo.measure.runs.rounds import Samples
 from halo.measure.statistics import Ratio, ratio
 
@@ -122,8 +129,11 @@ def is_open(findings: Findings) -> bool:
     if findings.objective is Objective.MEMORY:
         return False
     others = [name for name in trials if name != use]
-    return any(_may_gain(gain_of(trials, name, use)) for name in others) or (
-        use == HALO and not _is_told(gain_of(trials, HALO, _best(findings)))
+    told = [_best(findings)] * (use == HALO) + [findings.native.name] * (
+        use != findings.native.name
+    )
+    return any(_may_gain(gain_of(trials, name, use)) for name in others) or any(
+        not _is_told(gain_of(trials, use, name)) for name in told if name in trials
     )
 
 
@@ -329,6 +339,8 @@ def percent(change: Ratio) -> str:
 
 def advice(change: Ratio, rounds: int) -> str:
     """The remedy that would narrow the interval of that many rounds enough for a conclusion."""
+    if rounds < FIRST_LOOK:
+        return f"repeat it with --trials {LOOKS[1]} or more"
     half = (change.high - change.low) / 2
     slack = max(abs(abs(change.value - 1) - THRESHOLD), NEAREST)
     trials = max(MIN_TRIALS, rounds + 1, 10 * math.ceil(rounds * (half / slack) ** 2 / 10))

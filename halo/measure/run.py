@@ -236,8 +236,8 @@ def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> No
     cooled = [time + COOLDOWN for time, it in zip(times, configs, strict=True) if it.needs_cooldown]
     seconds = max(sum(times), sum(cooled))
     warm_up = int(session.timed != job)  # else it has run many times already
-    early = EARLY_LOOK if FIRST_LOOK * seconds >= LONG else FIRST_LOOK
-    fewest = asked or early
+    looks_early = FIRST_LOOK * seconds >= LONG and findings.objective is Objective.TIME
+    fewest = asked or (EARLY_LOOK if looks_early else FIRST_LOOK)
     begin = session.reporter.elapsed
     session.reporter.stage("measuring for the answer", (warm_up + fewest) * seconds)
 
@@ -263,8 +263,8 @@ def _max_rounds(
 ) -> int:
     """Of an answer that began at `begin`, in rounds that take `pace` seconds.
 
-    A measurement that is continued has those that it had at first. Of a long program, too, the
-    second look has its time: the first one tells great gains only.
+    A measurement that is continued has those that it had at first. Of a long program, too, there is
+    time for the look after FIRST_LOOK: the first ones tell great gains only.
     """
     inputs = {
         "configurations": identities(configs),

@@ -1,7 +1,7 @@
 // fields COUNT: objects of 31 fields, one of which says with which others an object is used.
 //
-// For the time that `halo hints` takes. Groups of objects are used in turn; objects are allocated
-// without regard to them. Prints a checksum.
+// For the time that `halo study hints` takes. Groups of objects are used in turn; objects are
+// allocated without regard to them. Prints a checksum.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

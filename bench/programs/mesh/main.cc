@@ -33,7 +33,7 @@ void touch_points(Sum& sum, const mesh::Triangle& triangle) {
   }
 }
 
-// Not inlined: it is a phase for `halo layout --phase`.
+// Not inlined: it is a phase for `halo study layout --phase`.
 [[gnu::noinline]] Sum walk(mesh::Mesh& mesh, long steps) {
   const Phase phase("traversal");
   Sum sum;

@@ -38,7 +38,7 @@ bool update(pagerank::Node& node) {
 }
 
 // Returns how many rounds it took until no rank changed, at most `limit`. Not inlined: it is a
-// phase for `halo layout --phase`.
+// phase for `halo study layout --phase`.
 [[gnu::noinline]] long iterate(const pagerank::Graph& graph, long limit) {
   const Phase phase("traversal");
   for (const auto& node : graph.nodes()) {

@@ -88,9 +88,9 @@ def screen_runs(field: Arms, pace: Pace) -> int:
 def race(measure: Measure, field: Arms, pace: Pace) -> Raced:
     """Runs the screen and the final.
 
-    The controls (`none`, over each next allocator) stay to the end. Only the first one stays in a
-    screen in time slices of which the leader gains clearly. Without a challenger that may gain
-    MIN_GAIN, there is no final.
+    The controls (`none`, over each next allocator) stay to the end. Without a final, only the first
+    one stays in a screen in time slices of which the leader gains clearly. Without a challenger
+    that may gain MIN_GAIN, there is no final.
     """
     screen: Samples = {label: [] for label in (*field.controls, *field.challengers)}
     controls, running, done = list(field.controls), list(field.challengers), 0
@@ -106,7 +106,7 @@ def race(measure: Measure, field: Arms, pace: Pace) -> Raced:
             if means and compared.in_slices and max(means) < math.log(FAR):
                 running = []
                 break
-            if compared.in_slices:
+            if compared.in_slices and not pace.final_runs:
                 running = _near(compared, running)
                 if running and compared.gain(running[0]).mean > math.log(NEAR):
                     if len(running) == 1:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate, combinations_with_replacement
-from statistics import NormalDist, fmean, variance
+from statistics import NormalDist, fmean, stdev, variance
 from typing import TypeAlias
 
 from halo.measure.statistics import Ratio
@@ -25,6 +25,7 @@ ERROR = 0.01
 """The share of comparisons without the gain in question that ever reach a bound."""
 FIRST_LOOK, LAST_LOOK = 7, 60  # rounds
 EARLY_LOOK = 4  # rounds after which an answer can tell what is far beyond its noise
+MIN_ERROR = 0.005  # of a gain, in fewer rounds than FIRST_LOOK
 Bounds: TypeAlias = Mapping[int, float]
 """The bounds of a test in standard errors, by the number of rounds."""
 
@@ -140,9 +141,19 @@ class Gain:
         beyond = test.outermost(len(self.logs))
         if beyond is None:
             look = max((since for since in test.early if since <= self.rounds), default=EARLY_LOOK)
-            reach = test.early[look] * self.error
+            reach = test.early[look] * (self.error if look >= FIRST_LOOK else self._early_error)
             return self.mean - reach, self.mean + reach
         return self._averages[beyond], self._averages[-1 - beyond]
+
+    @property
+    def _early_error(self) -> float:
+        """The standard error without trimming, which few rounds do not bear, and at least a floor.
+
+        Few rounds may all be of one of two speeds that a machine has, and then hardly differ.
+        """
+        if len(self.logs) < 2:
+            return self.error
+        return max(MIN_ERROR, stdev(self.logs) / math.sqrt(len(self.logs)))
 
     @cached_property
     def _averages(self) -> Sequence[float]:

@@ -18,7 +18,7 @@ IGNORED = (HUP, INT, TERM)
 READ, WRITE = posix.O_RDONLY, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC
 PERIOD = 1  # milliseconds between checks of a child without pidfd
 PAUSE = 0.00005  # seconds between checks of a child that is to stop
-STOPPING = 1.0  # seconds that a child has to stop
+STOPPING = 0.1  # seconds that a child has to stop
 GRACE = 2.0  # seconds that a program has to end after SIGTERM
 
 Start = tuple[str, list[str], dict[str, str], tuple[str, str, str]]

@@ -42,7 +42,7 @@ def run_live(
     check_free(folder)
     end, begin = os.pipe()
     converter = subprocess.Popen(
-        [*own_command(settings), "trace", "convert", "-", "-o", str(folder), *options],
+        [*own_command(settings), "study", "trace", "convert", "-", "-o", str(folder), *options],
         stdin=end,
         # A signal from the terminal that ends the program must not end the conversion.
         start_new_session=True,

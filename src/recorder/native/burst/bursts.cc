@@ -184,11 +184,11 @@ bool Bursts::start(ucontext_t& interrupted, uint64_t words, bool in_own) {
   }
   if (!is_ready_ || own_words.active != kInactive || cache_.contains(code)) return false;
   if (!in_own && range_of(code).is_recorder) return false;
+  BurstThread* thread = thread_state();
+  if (thread == nullptr || thread->is_over) return false;
   // The address of its descriptor may have been taken, and not yet told to the kernel.
   for (const int number : kContextRegisters)
     if (begins_sequence(uint64_t(registers[number]), code)) return false;
-  BurstThread* thread = thread_state();
-  if (thread == nullptr || thread->is_over) return false;
   clear_if_wanted();
   if (!use_cache()) return false;
   own_words.active = kInBurst;

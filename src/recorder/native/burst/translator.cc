@@ -157,10 +157,13 @@ uint64_t rip_target(const Decoded& decoded, const ZydisDecodedOperand& operand) 
   return decoded.next() + uint64_t(operand.mem.disp.value);
 }
 
+// By its distance, or as a constant.
 bool precedes_sequence(const Decoded& decoded) {
   const ZydisDecodedOperand& from = decoded.operands[1];
-  return decoded.is(ZYDIS_MNEMONIC_LEA) && is_rip_relative(from) &&
-         begins_sequence(rip_target(decoded, from), decoded.next());
+  if (decoded.is(ZYDIS_MNEMONIC_LEA) && is_rip_relative(from))
+    return begins_sequence(rip_target(decoded, from), decoded.next());
+  return decoded.is(ZYDIS_MNEMONIC_MOV) && from.type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+         begins_sequence(from.imm.value.u, decoded.next());
 }
 
 const ZydisDecoder& decoder() {

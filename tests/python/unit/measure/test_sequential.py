@@ -39,6 +39,15 @@ def test_an_answer_is_certain_if_few_signs_of_its_rounds_have_as_small_losses(ro
         assert gain.exceeds(1.0, TWO_SIDED) == (losses <= allowed)
 
 
+@pytest.mark.parametrize("rounds", [4, 5, 6])
+def test_few_rounds_of_two_speeds_claim_nothing(rounds: int) -> None:
+    """A machine that is now and then 10 % slower may be so in all rounds of one configuration."""
+    assert not paired_gain([1.1] * rounds, [1.0] * rounds).exceeds(1.0, TWO_SIDED)
+    mixed = [1.1] * (rounds - 1) + [1.0]
+    assert not paired_gain(mixed, [1.0] * rounds).exceeds(1.0, TWO_SIDED)
+    assert paired_gain([1.3] * rounds, [1.0] * rounds).exceeds(1.0, TWO_SIDED)
+
+
 def test_the_test_of_an_answer_has_few_rounds_and_many() -> None:
     few = paired_gain([1.5, 1.51, 1.52, 1.49, 1.5, 1.48, 1.5], [1.0] * 7)
     found = few.interval(TWO_SIDED)

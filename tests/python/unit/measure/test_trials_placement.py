@@ -106,11 +106,28 @@ def test_an_early_answer_is_final_if_half_of_its_gain_is_certain(
     """After seven rounds the second one is final as well."""
     rounds = [1 - noise, 1 + noise, 1.0, 1 + noise / 2] * 2
     for count in (4, 7):
-        reference = {HALO: times(0.6, rounds[:count]), "jemalloc": times(1.2, rounds[:count])}
-        findings = measured({"halo": times(0.6)}, KEPT, reference)
-        findings.reference["glibc"] = times(1.0, [1.0] * count)
-        assert conclude(findings).answer is Answer.PLAN_HELPS
-        assert is_open(findings) == (needs_more and count == 4)
+        slower = times(1.2, rounds[:count])
+        for best, kept, answer in (
+            (HALO, KEPT, Answer.PLAN_HELPS),
+            ("jemalloc", "none over glibc", Answer.ALLOCATOR_HELPS),
+        ):
+            reference = {"jemalloc": slower, best: times(0.6, rounds[:count])}
+            findings = measured({"halo": times(0.6)}, kept, reference)
+            findings.reference["glibc"] = times(1.0, [1.0] * count)
+            assert conclude(findings).answer is answer
+            assert is_open(findings) == (needs_more and count == 4)
+
+
+@pytest.mark.parametrize("rounds", [4, 5, 6])
+def test_few_rounds_that_tell_nothing_are_to_be_nine(rounds: int) -> None:
+    findings = measured({"halo": times(0.97)}, KEPT)
+    findings.reference = {
+        "glibc": times(1.0, NOISE[:rounds]),
+        HALO: times(0.97, NOISE[::-1][:rounds]),
+    }
+    found = conclude(findings)
+    assert found.answer is Answer.CANNOT_TELL
+    assert found.needed == "repeat it with --trials 9 or more"
 
 
 @pytest.mark.parametrize("trials", [1, 2, 3])

@@ -482,5 +482,14 @@ def test_only_near_plans_have_a_second_round_in_slices(
     assert raced.verdict.kept == "a" and raced.final == {}
 
 
+def test_a_screen_in_slices_leaves_several_plans_for_a_final() -> None:
+    """Huge pages cost more in a final, and a plan may lose on another input."""
+    times = {"none": 1.0, "huge": 0.70, "a": 0.75, "b": 0.76, "c": 0.77}
+    machine = Machine(times, steady)
+    arms = Arms(["none"], ["huge", "a", "b", "c"], {}, ["huge"])
+    raced = race(with_slices(machine), arms, Pace((1, 1, 0), 100))
+    assert {"huge", "a"} <= set(raced.final)
+
+
 def test_a_final_of_a_known_number_of_runs_has_fewer_rounds_of_more_labels() -> None:
     assert [Pace(final_runs=80).final_rounds(labels) for labels in (2, 4, 8, 20)] == [30, 20, 10, 7]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from halo.record.profile import read_profile
 from support.command import compile_c, halo
 
@@ -77,8 +79,19 @@ int main(void) {
 """
 
 
-def test_no_update_in_a_restartable_sequence_is_lost(tmp_path: Path) -> None:
-    program = compile_c(COUNTERS, tmp_path / "counters", "-O2", "-pthread")
+BY_DISTANCE = r"""      "lea 3b(%%rip), %%rax\n"
+      "mov %%rax, %[sequence]\n"
+"""
+AS_CONSTANT = r"""      "movq $3b, %[sequence]\n"
+"""
+
+
+@pytest.mark.parametrize(("taken", "kind"), [(BY_DISTANCE, "-pie"), (AS_CONSTANT, "-no-pie")])
+def test_no_update_in_a_restartable_sequence_is_lost(tmp_path: Path, taken: str, kind: str) -> None:
+    assert BY_DISTANCE in COUNTERS
+    source = COUNTERS.replace(BY_DISTANCE, taken)
+    relocation = "-fno-pie" if kind == "-no-pie" else "-fpie"
+    program = compile_c(source, tmp_path / "counters", "-O2", "-pthread", relocation, kind)
     native = subprocess.run([program], stdout=subprocess.PIPE, text=True, timeout=120, check=True)
     assert native.stdout == "0 lost\n"
     profile = tmp_path / "program.profile"
