@@ -26,11 +26,20 @@ def recipe(target: str) -> str:
 
 
 def test_users_compile_no_tests() -> None:
-    for users in ("build", "demo", "install", "deb"):
+    for users in ("build", "install", "deb"):
         assert "scripts/build.sh\n" in recipe(users)
     compiled = sources_of("all")
     assert {"src/runtime/entry/forwarding.cc", "bench/programs/hospital/main.c"} < compiled
     assert not [name for name in compiled if name.startswith(("tests/", "fuzz/"))]
+
+
+def test_the_demo_compiles_what_the_main_job_needs() -> None:
+    assert "scripts/build.sh main-job\n" in recipe("demo")
+    compiled = sources_of("main-job")
+    assert {"src/runtime/entry/forwarding.cc", "bench/programs/hospital/main.c"} < compiled
+    assert compiled < sources_of("all")
+    studies = ("src/studies/", "src/tracing/", "src/tidy/")
+    assert not [name for name in compiled if name.startswith(studies)]
 
 
 def test_tests_are_compiled_in_the_same_folder() -> None:
