@@ -129,11 +129,9 @@ def is_open(findings: Findings) -> bool:
     if findings.objective is Objective.MEMORY:
         return False
     others = [name for name in trials if name != use]
-    told = [_best(findings)] * (use == HALO) + [findings.native.name] * (
-        use != findings.native.name
-    )
+    slower = {findings.native.name, _best(findings) if use == HALO else use} - {use}
     return any(_may_gain(gain_of(trials, name, use)) for name in others) or any(
-        not _is_told(gain_of(trials, use, name)) for name in told if name in trials
+        not _is_told(gain_of(trials, use, name)) for name in slower & trials.keys()
     )
 
 

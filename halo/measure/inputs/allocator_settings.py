@@ -24,6 +24,7 @@ from halo.binary.process.allocator_settings import (
 from halo.binary.process.allocators import Allocator
 from halo.measure.racing.clock import deciding_clock, processor
 from halo.measure.racing.gains import gain_of
+from halo.measure.racing.race import CLEAR
 from halo.measure.racing.sequential import SINGLE_LOOK, Gain
 from halo.measure.runs.job import Job
 from halo.measure.runs.rounds import Span, relative_times
@@ -32,7 +33,6 @@ from halo.measure.stages import Rounds, measure
 
 NEAR = 1.10  # maximum time, over the fastest allocator's, of allocators whose settings are tried
 HOPELESS = 0.95  # times as fast as without the setting, after half of the rounds
-CLEAR = 1.05  # times as fast in a single round, which only time slices permit
 PROMISING = 1.01  # times as fast as without the setting, in each of the rounds or certainly
 ALONE = 0.9  # share of the processor time that is the main thread's, of a program with one thread
 

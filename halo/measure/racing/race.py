@@ -25,7 +25,7 @@ HOPELESS = 1.15  # times slower than the best challenger: not in the second heat
 MIN_LEFT = 4  # challengers in the second heat, if there are as many
 MAX_OF_FINAL = 30  # rounds of the final, if none leave
 MAX_OF_LAST = 3  # rounds of the last heat, if there is no final
-NEAR = 1.05  # times slower than the fastest after one round in time slices: in the second heat
+CLEAR = 1.05  # times as fast in a single round, which only time slices permit
 HASTY = (1, 1, 0)  # rounds of the heats of a screen that has little time, or needs little
 LATE = 1.5  # times the runs of a race: three heats may take as many, at the answer's expense
 
@@ -108,7 +108,7 @@ def race(measure: Measure, field: Arms, pace: Pace) -> Raced:
                 break
             if compared.in_slices and not pace.final_runs:
                 running = _near(compared, running)
-                if running and compared.gain(running[0]).mean > math.log(NEAR):
+                if running and compared.gain(running[0]).mean > math.log(CLEAR):
                     if len(running) == 1:
                         break
                     controls = controls[:1]
@@ -158,7 +158,7 @@ def _near(compared: RaceComparison, running: Sequence[str]) -> list[str]:
     """Those that are hardly slower than the fastest."""
     ranked = compared.ranked(running)
     gains = [compared.gain(label, ranked[:1]).mean for label in ranked]
-    return [it for it, gain in zip(ranked, gains, strict=True) if gain >= -math.log(NEAR)]
+    return [it for it, gain in zip(ranked, gains, strict=True) if gain >= -math.log(CLEAR)]
 
 
 def _with_hope(compared: RaceComparison, running: Sequence[str]) -> list[str]:
