@@ -11,15 +11,18 @@ from halo.base.settings import Settings
 from halo.cli.shared.in_results import profile_argument
 from halo.cli.shared.numbers import natural
 from halo.cli.shared.options import add_json_option
+from halo.cli.shared.study import Studied, Study
 
 if TYPE_CHECKING:
     from halo.record.profile import Conflicts, Profile
 
 
-class ConflictsCommand:
+class ConflictsCommand(Study):
     name = "conflicts"
     summary = "Show which objects compete for the same sets of the first cache."
     usage = "halo study conflicts [OPTIONS] PROFILE"
+    takes = "a profile"
+    outputs = ("json", "dot", "picture")
     examples = (
         "halo record --conflicts -o jq.profile -- jq . small.json",
         "halo study conflicts jq.profile",
@@ -54,42 +57,28 @@ class ConflictsCommand:
             " ending: svg, png or pdf",
         )
 
-    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.base.files.atomic import write_json
+    def study(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> Studied:
         from halo.record.profile import read_profile
         from halo.studies.conflicts.ranking import conflicts_of
         from halo.studies.conflicts.results import conflicts_document
         from halo.studies.conflicts.table import show_conflicts
 
-        if rest:
-            raise UsageError(
-                "`halo study conflicts` takes a profile and no program; leave out the `--`."
-            )
-        check_outputs(options)
+        if options.picture is not None:
+            check_format(options.picture)
         profile = read_profile(options.profile)
         conflicts = conflicts_of(profile, options.profile)
-        if options.json is not None:
-            write_json(conflicts_document(profile, conflicts), options.json)
         if options.dot is not None:
             write_graph(profile, conflicts, options.dot)
         if options.picture is not None:
             write_picture(profile, conflicts, options.picture)
-        show_conflicts(profile, conflicts, options.profile, options.rows)
-        return 0
-
-
-def check_outputs(options: argparse.Namespace) -> None:
-    """Refuses an output that cannot be written, and a picture in an unknown format."""
-    from halo.base.files.destination import check_place
-
-    for path in (options.json, options.dot, options.picture):
-        if path is not None:
-            check_place(path)
-    if options.picture is not None:
-        check_format(options.picture)
+        return Studied(
+            lambda: show_conflicts(profile, conflicts, options.profile, options.rows),
+            lambda: conflicts_document(profile, conflicts),
+        )
 
 
 def check_format(picture: Path) -> None:
+    """Refuses a picture in an unknown format."""
     from halo.report.figures.base import IMAGES
 
     if ending_of(picture) not in IMAGES:

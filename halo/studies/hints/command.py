@@ -10,15 +10,18 @@ from halo.base.errors import UsageError
 from halo.base.settings import Settings
 from halo.cli.shared.numbers import up_to
 from halo.cli.shared.options import add_json_option
+from halo.cli.shared.study import Studied, Study
 
 MAX_LEVEL = 64
 MAX_SEED = 2**31 - 1
 
 
-class HintsCommand:
+class HintsCommand(Study):
     name = "hints"
     summary = "Find field values that tell an allocator which objects are used together."
     usage = "halo study hints [OPTIONS] TRACE"
+    takes = "a stored trace"
+    outputs = ("json", "output")
     examples = ("halo study hints --phase traverse prog.trace",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -63,36 +66,32 @@ class HintsCommand:
         )
         add_json_option(parser)
 
-    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.base.files.atomic import write_json
-        from halo.base.files.destination import check_place
+    def study(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> Studied:
         from halo.record.parts import workspace
         from halo.studies.hints.forest import check_learner
         from halo.studies.hints.hints_file import write_hints
         from halo.studies.hints.run import HintOptions, find_hints, prepare
         from halo.studies.hints.table import show_hints
 
-        if rest:
-            raise UsageError("halo study hints needs a stored TRACE, and runs nothing.")
         if not 0 <= options.seed <= MAX_SEED:
             raise UsageError(f"--seed is a number from 0 to {MAX_SEED}.")
         check_learner()
-        for path in filter(None, (options.json, options.output)):
-            check_place(path)
         wanted = HintOptions(
             options.type, options.level or 0, options.seed, 2 if options.deep else 1
         )
         with workspace() as folder:
             prepared = prepare(settings, options.trace, folder, options.phase)
             found = find_hints(settings, prepared, wanted, folder, _tell)
-        show_hints(found)
-        if options.output is not None and not write_hints(found.types, options.output):
-            print(
-                f"No type has a hint that a compiler can pass, so {options.output} is not written."
-            )
-        if options.json is not None:
-            write_json(found, options.json)
-        return 0
+
+        def show() -> None:
+            show_hints(found)
+            if options.output is not None and not write_hints(found.types, options.output):
+                print(
+                    "No type has a hint that a compiler can pass, so"
+                    f" {options.output} is not written."
+                )
+
+        return Studied(show, lambda: found)
 
 
 def _tell(kind: str) -> None:

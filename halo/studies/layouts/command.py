@@ -11,6 +11,7 @@ from halo.base.files.kinds import OBJECTS, TRACE, refuse_other
 from halo.base.settings import Settings
 from halo.cli.shared.numbers import up_to
 from halo.cli.shared.options import add_json_option, add_machine_option, machine_of
+from halo.cli.shared.study import ExitAnswer, Studied, Study
 from halo.studies.layouts.object_trace_options import (
     Traced,
     add_trace_options,
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
 
 MAX_WINDOW = 1024
 MAX_TYPES = 1000
-_HELPS, _USELESS = 0, 1
 
 
-class LayoutCommand:
+class LayoutCommand(Study):
     name = "layout"
     summary = "Simulate how many misses another order of a program's objects would have."
     usage = "halo study layout [OPTIONS] -- PROG ARGS | halo study layout [OPTIONS] TRACE"
+    outputs = ("json", "graph", "order")
     examples = ("halo study layout -- jq . small.json",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -98,11 +99,10 @@ class LayoutCommand:
         add_machine_option(parser)
         add_json_option(parser)
 
-    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
+    def study(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> Studied:
         import msgspec
 
-        from halo.base.files.atomic import write_atomically, write_json
-        from halo.base.files.destination import check_place
+        from halo.base.files.atomic import write_atomically
         from halo.record.parts import workspace
         from halo.studies.layouts.contexts import contexts_table
         from halo.studies.layouts.document import LayoutDocument
@@ -117,9 +117,6 @@ class LayoutCommand:
 
         check_replayer(settings)
         machine = machine_of(options)
-        for place in (options.json, options.graph, options.order):
-            if place is not None:
-                check_place(place)
         if options.graph is not None and options.graph.suffix not in GRAPH_FORMATS:
             raise UsageError(
                 f"The name of a graph ends in {', '.join(GRAPH_FORMATS)}; {options.graph} does not."
@@ -160,22 +157,24 @@ class LayoutCommand:
         if not traced.complete:
             replayed = msgspec.structs.replace(replayed, complete=False)
         verdict = judge(replayed)
-        show_layouts(replayed, verdict)
-        if options.order is not None and key is None:
-            show_contexts(contexts_table(options.order, traced.profile))
-        if options.json is not None:
-            document = LayoutDocument(
-                program=traced.program,
-                arguments=traced.arguments,
-                phase=options.phase or "",
-                replayed=replayed,
-                usual=verdict.usual.order,
-                best=verdict.best.order,
-                gain=verdict.gain,
-                verdict=verdict.answer.value,
-            )
-            write_json(document, options.json)
-        return _HELPS if verdict.helps else _USELESS
+
+        def show() -> None:
+            show_layouts(replayed, verdict)
+            if options.order is not None and key is None:
+                show_contexts(contexts_table(options.order, traced.profile))
+
+        document = LayoutDocument(
+            program=traced.program,
+            arguments=traced.arguments,
+            phase=options.phase or "",
+            replayed=replayed,
+            usual=verdict.usual.order,
+            best=verdict.best.order,
+            gain=verdict.gain,
+            verdict=verdict.answer.value,
+        )
+        answer = ExitAnswer.YES if verdict.helps else ExitAnswer.NO
+        return Studied(show, lambda: document, answer)
 
 
 def _check(replayed: Replayed, options: argparse.Namespace) -> None:

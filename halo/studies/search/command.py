@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from halo.base.errors import BadInput, BadPlan, UsageError
+from halo.base.errors import BadInput, BadPlan
 from halo.base.settings import Settings
 from halo.cli.shared.in_results import plan_argument, profile_argument
 from halo.cli.shared.options import add_json_option, add_machine_option, machine_of
+from halo.cli.shared.study import Studied, Study
 
 
-class PredictCommand:
+class PredictCommand(Study):
     name = "predict"
     summary = "Predict the misses of a recorded program under plans, without running it."
     usage = "halo study eval predict [OPTIONS] PROFILE PLAN..."
+    takes = "a profile with plans"
     examples = ("halo study eval predict app.profile halo.plan dense.plan",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -34,9 +36,7 @@ class PredictCommand:
         add_machine_option(parser)
         add_json_option(parser)
 
-    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.base.files.atomic import write_json
-        from halo.base.files.destination import check_place
+    def study(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> Studied:
         from halo.plan import read_plan
         from halo.record.parts import machine_argument, workspace
         from halo.record.profile import OBJECT_TRACE, read_profile
@@ -45,13 +45,6 @@ class PredictCommand:
         from halo.studies.search.predictor import Sample, predictor
         from halo.studies.search.table import show_predictions
 
-        if rest:
-            raise UsageError(
-                "`halo study eval predict` takes a profile and plans, no program; leave out the"
-                " `--`."
-            )
-        if options.json is not None:
-            check_place(options.json)
         machine = machine_of(options)
         profile = read_profile(options.profile)
         trace = OBJECT_TRACE.of(profile)
@@ -80,14 +73,11 @@ class PredictCommand:
                 without, *found = running.predict(placements)
                 loaded = running.loaded
         named = {str(path): one for path, one in zip(options.plans, found, strict=True)}
-        if options.json is not None:
-            document = PredictionDocument(
-                program=profile.program,
-                arguments=profile.args,
-                trace=loaded,
-                without=without,
-                plans=named,
-            )
-            write_json(document, options.json)
-        show_predictions(loaded, without, named)
-        return 0
+        document = PredictionDocument(
+            program=profile.program,
+            arguments=profile.args,
+            trace=loaded,
+            without=without,
+            plans=named,
+        )
+        return Studied(lambda: show_predictions(loaded, without, named), lambda: document)

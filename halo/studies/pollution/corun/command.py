@@ -18,6 +18,7 @@ from halo.cli.shared.options import (
     add_machine_option,
     machine_of,
 )
+from halo.cli.shared.study import Studied, Study
 from halo.record.registry import find_producer
 
 if TYPE_CHECKING:
@@ -28,12 +29,12 @@ DEFAULT_SEEDS = 10
 DEFAULT_CLASSES = ("online",)
 
 
-class CorunCommand:
+class CorunCommand(Study):
     name = "corun"
     summary = "Simulate programs that share a last-level cache, with polluting objects confined."
     usage = (
         "halo study corun [OPTIONS] -- PROG ARGS -- PROG ARGS"
-        " | halo study corun [OPTIONS] --mixes FILE [MIX]"
+        " | halo study corun [OPTIONS] --mixes FILE [NAME]"
     )
     examples = ("halo study corun --alone --machine e7420-prefetching -- jq . small.json",)
 
@@ -92,17 +93,13 @@ class CorunCommand:
         add_json_option(parser)
         add_engine_option(parser, "the programs")
 
-    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.base.files.atomic import write_json
-        from halo.base.files.destination import check_place
+    def study(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> Studied:
         from halo.record.parts import workspace
         from halo.studies.pollution.corun.laboratory import Laboratory, Plan
         from halo.studies.pollution.corun.streams import StreamMaker, WatchTimes
         from halo.studies.pollution.corun.table import show_corun
         from halo.studies.pollution.corun.tools import Tools
 
-        if options.json is not None:
-            check_place(options.json)
         members, mixes = _chosen(settings, options, rest)
         machine = machine_of(options)
         with ExitStack() as stack:
@@ -120,10 +117,7 @@ class CorunCommand:
                 options.seeds,
             )
             document = Laboratory(tools, maker).run(plan)
-        show_corun(document)
-        if options.json is not None:
-            write_json(document, options.json)
-        return 0
+        return Studied(lambda: show_corun(document), lambda: document)
 
 
 def _chosen(

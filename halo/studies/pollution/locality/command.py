@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from halo.base.errors import BadTrace
 from halo.base.files.kinds import OBJECTS, refuse_other
 from halo.base.settings import Settings
 from halo.cli.shared.numbers import positive, up_to
 from halo.cli.shared.options import add_json_option, add_machine_option, machine_of
+from halo.cli.shared.study import ExitAnswer, Studied, Study
 from halo.studies.layouts.object_trace_options import (
     Traced,
     add_trace_options,
@@ -20,14 +20,10 @@ from halo.studies.layouts.object_trace_options import (
     traced_of_profile,
 )
 
-if TYPE_CHECKING:
-    pass
-
 MAX_SECONDS = 1_000_000
-_POLLUTES, _POLLUTES_NOT = 0, 1
 
 
-class LocalityCommand:
+class LocalityCommand(Study):
     name = "locality"
     summary = "Find the allocation contexts that pollute the last-level cache."
     usage = "halo study locality [OPTIONS] -- PROG ARGS | halo study locality [OPTIONS] TRACE"
@@ -43,8 +39,8 @@ class LocalityCommand:
             type=up_to(MAX_SECONDS),
             default=0,
             metavar="N",
-            help="as how long the program counts for the watch's times (default: a second each"
-            " time that the misses fill the cache)",
+            help="assumed run time in seconds, for the monitor's time-outs (default: 1 s for each"
+            " cache size of misses)",
         )
         parser.add_argument(
             "--min-bytes",
@@ -63,9 +59,7 @@ class LocalityCommand:
         add_machine_option(parser)
         add_json_option(parser)
 
-    def run(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> int:
-        from halo.base.files.atomic import write_json
-        from halo.base.files.destination import check_place
+    def study(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> Studied:
         from halo.record.parts import workspace
         from halo.studies.layouts.contexts import names_of
         from halo.studies.pollution.locality.document import LocalityDocument
@@ -80,8 +74,6 @@ class LocalityCommand:
 
         check_built(settings)
         machine = machine_of(options)
-        if options.json is not None:
-            check_place(options.json)
         with workspace() as folder:
             traced = _trace(settings, options, rest, folder)
             how = Options(
@@ -91,18 +83,16 @@ class LocalityCommand:
         if traced.profile is not None:
             found = with_names(found, names_of(traced.profile))
         verdict = judge(found)
-        show_locality(found, verdict)
-        if options.json is not None:
-            document = LocalityDocument(
-                program=traced.program,
-                arguments=traced.arguments,
-                machine=str(options.machine or ""),
-                locality=found,
-                pollution=verdict.pollution,
-                verdict=verdict.answer.value,
-            )
-            write_json(document, options.json)
-        return _POLLUTES if verdict.pollutes else _POLLUTES_NOT
+        document = LocalityDocument(
+            program=traced.program,
+            arguments=traced.arguments,
+            machine=str(options.machine or ""),
+            locality=found,
+            pollution=verdict.pollution,
+            verdict=verdict.answer.value,
+        )
+        answer = ExitAnswer.YES if verdict.pollutes else ExitAnswer.NO
+        return Studied(lambda: show_locality(found, verdict), lambda: document, answer)
 
 
 def _trace(
