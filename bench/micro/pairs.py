@@ -26,8 +26,9 @@ from pathlib import Path
 from bench.shared.halo_runs import run_halo
 from bench.shared.interleaved import Configuration, interleave, run
 from halo.base.settings import Settings, read_settings
-from halo.binary.process.allocators import baseline_allocators, find_allocator, preload, under_plan
+from halo.binary.process.allocators import baseline_allocators, find_allocator, preload
 from halo.measure.statistics import Spread, summarize
+from halo.plan.runtimes import under_plan
 from halo.record.profile import read_profile
 
 MAX_FORWARDING_NS = 1.5

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from bench.shared.interleaved import Configuration
 from halo.base.settings import Settings
-from halo.binary.process.allocators import Allocator, preload, under_plan
+from halo.binary.process.allocators import Allocator, preload
 from halo.measure.runs.job import Job
+from halo.plan.runtimes import under_plan
 
 Planned = tuple[Path, Allocator]
 """A plan, and its next allocator."""

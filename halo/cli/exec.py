@@ -18,7 +18,6 @@ from halo.binary.process.allocators import (
     alone,
     find_allocator,
     preload,
-    under_plan,
 )
 from halo.binary.process.colour_range import ColourRange, parse_colours
 from halo.binary.process.foreground import become
@@ -152,6 +151,8 @@ def _environment(
 ) -> dict[str, str]:
     if plan is None:
         return alone(settings.environment, allocator)
+    from halo.plan.runtimes import under_plan
+
     return under_plan(settings.environment, runtime, plan, allocator, beside)
 
 

@@ -19,7 +19,7 @@ from halo.base.errors import LitterFailed
 from halo.base.schema.aged import Aged, AgedConfiguration, AgedLevel, AllocatorKind, Split
 from halo.base.schema.results import Results
 from halo.base.schema.simulation import SimulatedMachine, SimulatedRun
-from halo.binary.process.allocators import GLIBC, Allocator, alone, under_plan
+from halo.binary.process.allocators import GLIBC, Allocator, alone
 from halo.binary.process.target import Target
 from halo.measure.aging import Litter
 from halo.measure.results import raw_results
@@ -30,6 +30,7 @@ from halo.measure.runs.rounds import Samples
 from halo.measure.session import Session, identities
 from halo.measure.stages import Rounds, measure
 from halo.plan import read_plan
+from halo.plan.runtimes import under_plan
 from halo.record.simulation import run_misses, simulation_of
 
 CUSTOM = "custom"

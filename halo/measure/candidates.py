@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from halo.binary.process.allocators import Allocator, alone, under_plan
+from halo.binary.process.allocators import Allocator, alone
 from halo.measure.aging import Litter
 from halo.measure.runs.job import Configuration
 from halo.plan import review_path
+from halo.plan.runtimes import under_plan
 from halo.plan.strategies.factory import strategy_named
 from halo.plan.strategies.planner import Planner
 from halo.plan.strategies.planning import save_plan

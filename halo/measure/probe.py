@@ -21,7 +21,7 @@ from halo.base.schema.trial import Trial
 from halo.base.settings import Settings
 from halo.binary.elf import ElfError, build_id_of
 from halo.binary.elf.digest import digest_of
-from halo.binary.process.allocators import GLIBC_ALONE, Allocator, baseline_allocators, under_plan
+from halo.binary.process.allocators import GLIBC_ALONE, Allocator, baseline_allocators
 from halo.binary.process.allocators import alone as under_allocator
 from halo.measure.findings import WIDE
 from halo.measure.first_runs import SHORT, run_first
@@ -36,6 +36,7 @@ from halo.measure.runs.rounds import Samples, interleave, walls
 from halo.measure.statistics import Ratio, ratio, sign_test, summarize
 from halo.plan import PlanGroup, PlanModule, drawing_plan, write_plan
 from halo.plan.layout import REUSE_NEWEST_FIRST
+from halo.plan.runtimes import under_plan
 from halo.record.parts import workspace
 
 RANDOM, SINGLE = "4 random pools", "1 pool"

@@ -27,6 +27,7 @@ from halo.measure.runs.failures import ProgramFailed
 from halo.measure.runs.job import Configuration, Job, digest
 from halo.measure.runs.laboratory import Laboratory
 from halo.measure.runs.launcher import Launcher
+from halo.plan.runtimes import runtimes
 from halo.record.parts import workspace
 from halo.record.registry import usable_engines
 
@@ -167,7 +168,7 @@ def common_inputs(
     del machine["load_average"]
     return {
         "machine": machine,
-        "runtime": digest(settings.runtime) if settings.runtime.is_file() else "",
+        "runtime": [digest(path) for path in runtimes(settings.runtime) if path.is_file()],
         "cpu": options.cpu,
         "environment": relevant_variables(options.environment, settings.environment),
     }

@@ -298,6 +298,13 @@ class Plan:
         return CHECKED_VERSION if plain else LAYOUT_VERSION
 
     @property
+    def needs_extra(self) -> bool:
+        """Whether only `libhalo-extra.so` can serve it (`src/runtime/extra.h`)."""
+        draws = self.at_random and len(self.groups) > 1
+        more = any(it.spans is not None or it.layout.stepping for it in self.groups)
+        return draws or more or self.selectors is not None
+
+    @property
     def is_inert(self) -> bool:
         """Whether the plan forwards every allocation."""
         if self.selectors is not None:

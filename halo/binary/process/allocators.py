@@ -148,20 +148,3 @@ def preload(environment: Mapping[str, str], libraries: Sequence[Path | None]) ->
 def alone(environment: Mapping[str, str], allocator: Allocator) -> dict[str, str]:
     """The environment in which a program runs under that allocator, with its setting."""
     return preload(environment, [allocator.library]) | dict(allocator.variables)
-
-
-def under_plan(
-    environment: Mapping[str, str],
-    runtime: Path,
-    plan: Path,
-    allocator: Allocator,
-    beside: Path | None = None,
-) -> dict[str, str]:
-    """The environment in which a program runs under a plan: LD_PRELOAD, HALO_PLAN, a setting.
-
-    `beside` is another library that is preloaded.
-    """
-    result = preload(environment, [runtime, beside, allocator.library])
-    result |= allocator.variables
-    result[PLAN_VARIABLE] = os.fspath(plan.absolute())
-    return result

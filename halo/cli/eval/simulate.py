@@ -75,8 +75,8 @@ class SimulateCommand:
         from halo.base.files.atomic import write_json
         from halo.base.files.destination import check_place
         from halo.binary.process.allocators import find_allocator
+        from halo.measure.runs.simulated_run import simulate
         from halo.plan.build_match import check_plan
-        from halo.record.simulated_run import simulate
         from halo.record.simulation import (
             SimulatedLayout,
             prefetches,

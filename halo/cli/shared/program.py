@@ -10,7 +10,7 @@ from pathlib import Path
 
 from halo.base.errors import BadInput, MissingPart, UsageError
 from halo.base.settings import Settings
-from halo.binary.process.allocators import alone, find_allocator, under_plan
+from halo.binary.process.allocators import alone, find_allocator
 
 
 def the_program(rest: Sequence[str], command: str) -> tuple[str, list[str]]:
@@ -91,6 +91,7 @@ def chosen_environment(
 ) -> dict[str, str]:
     """The user's environment with that allocator, and with the plan if there is one."""
     from halo.plan.build_match import check_plan
+    from halo.plan.runtimes import under_plan
 
     chosen = find_allocator(allocator)
     if plan is None:

@@ -17,7 +17,7 @@ from statistics import median
 
 from halo.base.schema.trial import Trial
 from halo.base.settings import Settings
-from halo.binary.process.allocators import GLIBC, Allocator, preload, under_plan
+from halo.binary.process.allocators import GLIBC, Allocator, preload
 from halo.binary.process.allocators import alone as under_allocator
 from halo.measure.checks.clock import Clock, chosen_clock, seconds
 from halo.measure.checks.sequential import (
@@ -36,6 +36,7 @@ from halo.measure.runs.laboratory import Laboratory
 from halo.measure.runs.launcher import Launcher
 from halo.measure.runs.rounds import Samples, Span, interleave
 from halo.plan import Plan
+from halo.plan.runtimes import under_plan
 from halo.record.parts import workspace
 
 MAX_ROUNDS = 2000  # of advice; more would hardly lead to an answer

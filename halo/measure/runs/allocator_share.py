@@ -16,6 +16,7 @@ from pathlib import Path
 from halo.base.schema.aged import Split
 from halo.binary.process.allocators import PLAN_VARIABLE
 from halo.measure.runs.launcher import Launcher, Streams
+from halo.plan.runtimes import CORE, EXTRA
 
 RATE = 997  # samples per second of processor time; a prime, to avoid lockstep with periodic work
 LIBC = "libc.so.6"
@@ -90,5 +91,5 @@ def allocator_objects(environment: Mapping[str, str], plain: Path | None) -> lis
     if plain is not None:
         found.append(plain.name)
     if PLAN_VARIABLE in environment:
-        found.append("libhalo.so")
+        found.extend((CORE, EXTRA))
     return found

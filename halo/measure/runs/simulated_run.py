@@ -8,8 +8,9 @@ from pathlib import Path
 
 from halo.base.errors import RecordingFailed
 from halo.base.settings import Settings
-from halo.binary.process.allocators import alone, under_plan
+from halo.binary.process.allocators import alone
 from halo.binary.process.target import Target
+from halo.plan.runtimes import under_plan
 from halo.record.parts import Limits, machine_argument, workspace
 from halo.record.producer import Producer, RecordingJob
 from halo.record.profile import merge_parts

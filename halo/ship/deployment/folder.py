@@ -14,6 +14,7 @@ from pathlib import Path
 from halo.base.errors import BadInput
 from halo.binary.process.target import Target
 from halo.plan import read_plan
+from halo.plan.runtimes import runtime_of
 from halo.ship.deployment.choice import DeploymentChoice
 from halo.ship.deployment.contents import (
     ENV,
@@ -124,7 +125,8 @@ def _deployment(
         if content.executable is not None:
             build_id = content.modules[content.executable].build_id
         plan = f"{name}.plan"
-        libraries.append(read_library(runtime, _own_licence(repository)))
+        served_by = runtime_of(runtime, choice.plan)
+        libraries.append(read_library(served_by, _own_licence(repository)))
         what = f"{name} under the plan '{safe_name(choice.plan.stem)}' over {choice.allocator.name}"
     if choice.allocator.library is not None:
         libraries.append(read_library(choice.allocator.library))

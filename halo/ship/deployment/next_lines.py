@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halo.base.errors import HaloError
-from halo.binary.process.allocators import alone, under_plan
+from halo.binary.process.allocators import alone
+from halo.plan.runtimes import under_plan
 from halo.report.results.reader import read_measurement
 from halo.ship.deployment.choice import DeploymentChoice, choice_of_results
 from halo.ship.deployment.names import safe_name

@@ -17,6 +17,7 @@ from halo.binary.process.allocators import KNOWN, find_allocator
 from halo.binary.process.target import Target
 from halo.binary.process.watch import watch_refusal
 from halo.measure.runs.machine import allocator_version, huge_page_setting
+from halo.plan.runtimes import runtimes
 from halo.record.parts import Limits, gather_parts, workspace
 from halo.record.producer import Producer, RecordingJob
 from halo.record.registry import ENGINES
@@ -65,7 +66,7 @@ def _architecture() -> MachineCheck:
 
 def _products(settings: Settings) -> Iterator[MachineCheck]:
     recorders = (settings.guest, settings.engine, settings.consumer)
-    for path in (settings.runtime, *recorders):
+    for path in (*runtimes(settings.runtime), *recorders):
         found = path.is_file()
         detail = str(path) if found else "not built"
         yield MachineCheck(path.name, judged(found, CheckState.MISSING), detail, settings.repair)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from halo.base.errors import CannotRun
 from halo.base.settings import Settings
+from halo.plan.runtimes import CORE, EXTRA
 from halo.ship.doctor.finding import Finding, fine, listed, note, refusal
 from halo.ship.doctor.loader import Loading, same_file
 from halo.ship.doctor.module import LinkedModule
@@ -50,10 +51,11 @@ def examine_surroundings(
     settings: Settings, loader: Loading, modules: Sequence[LinkedModule]
 ) -> Iterator[Finding]:
     """Notes on LD_PRELOAD, audit libraries and the limit of the address space."""
-    if any(Path(word).name == settings.runtime.name for word in preloaded(settings)):
+    named = [name for word in preloaded(settings) if (name := Path(word).name) in (CORE, EXTRA)]
+    if named:
         yield note(
             "LD_PRELOAD",
-            f"it names {settings.runtime.name} already, and halo's commands add it themselves",
+            f"it names {named[0]} already, and halo's commands add it themselves",
             "unset LD_PRELOAD for halo's commands",
         )
     for word in loader.ignored:

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "runtime/heap/stepping_heap.h"
+#include "runtime/extra.h"
 #include "runtime/heap/thread_heap.h"
 #include "runtime/pages/arena.h"
-#include "runtime/spans/spans.h"
 
 namespace halo::runtime {
 namespace {
@@ -26,7 +25,7 @@ GroupedMemory block_memory() {
     sum.live += part.live;
     sum.resident += part.resident;
   }
-  const SteppingCounts stepping = stepping_heap.counts();
+  const SteppingCounts stepping = stepping_counts();
   const uint64_t active = sum.resident + stepping.resident;
   return ordered(
       {sum.live + stepping.live, active, active + arena.dirty_bytes(), arena.opened_bytes()});
@@ -35,7 +34,7 @@ GroupedMemory block_memory() {
 }  // namespace
 
 GroupedTotals grouped_totals() {
-  const SpanBytes spans = has_spans ? span_heap.bytes() : SpanBytes{};
+  const SpanBytes spans = span_bytes();
   const GroupedMemory of_spans{spans.live, spans.used, spans.used + spans.kept, spans.mapped};
   return {block_memory(), ordered(of_spans), spans.spans};
 }
@@ -51,9 +50,8 @@ size_t purge_grouped_memory() {
     const InsideHeap inside(heap);
     heap->flush();
   }
-  size_t purged = arena.bytes() == 0 ? 0 : arena.purge_free();
-  if (has_spans) purged += span_heap.purge();
-  return purged;
+  const size_t purged = arena.bytes() == 0 ? 0 : arena.purge_free();
+  return purged + purge_spans();
 }
 
 }  // namespace halo::runtime

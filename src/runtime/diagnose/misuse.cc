@@ -13,7 +13,6 @@
 #include "runtime/base/diagnosis.h"
 #include "runtime/heap/block_spacing.h"
 #include "runtime/heap/group_heap.h"
-#include "runtime/heap/stepping_heap.h"
 #include "runtime/heap/thread_heap.h"
 #include "runtime/pages/arena.h"
 #include "runtime/pages/page_bits.h"

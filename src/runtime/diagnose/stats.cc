@@ -15,13 +15,11 @@
 #include "runtime/base/diagnosis.h"
 #include "runtime/code/alignment.h"
 #include "runtime/diagnose/check.h"
-#include "runtime/heap/stepping_heap.h"
+#include "runtime/extra.h"
 #include "runtime/heap/thread_heap.h"
 #include "runtime/identify/walk_counts.h"
 #include "runtime/modules/modules.h"
 #include "runtime/pages/arena.h"
-#include "runtime/redirect/selectors.h"
-#include "runtime/spans/spans.h"
 
 namespace halo::runtime {
 
@@ -81,7 +79,7 @@ Totals totals_of_shared(uint32_t groups) {
 
 // The heap of the groups that step.
 Totals totals_of_stepping() {
-  const SteppingCounts counts = stepping_heap.counts();
+  const SteppingCounts counts = stepping_counts();
   Totals sum;
   sum.refusals = counts.refusals;
   sum.live = counts.live;
@@ -195,7 +193,7 @@ void write_json(Output& out, const Activity& activity, uint32_t groups, double s
   const CheckCounts check = check_counts();
   out.print("], \"shared\": {");
   write_memory_json(out, groups == 0 ? Totals{} : totals_of_shared(groups));
-  out.print(", \"stepping\": {\"skipped_bytes\": %lu, ", stepping_heap.counts().skipped);
+  out.print(", \"stepping\": {\"skipped_bytes\": %lu, ", stepping_counts().skipped);
   write_memory_json(out, totals_of_stepping());
   out.print(", \"arena_base\": %lu, \"arena_bytes\": %lu, ", arena.base(), arena.bytes());
   out.print("\"resident_bytes\": %lu, \"huge_bytes\": %lu, ", memory.resident, memory.huge);
@@ -206,7 +204,7 @@ void write_json(Output& out, const Activity& activity, uint32_t groups, double s
   out.print("\"identification\": \"%s\", \"sites_redirected\": %u, \"sites_immediate\": %u, ",
             activity.identification, sites.redirected, sites.immediate);
   out.print("\"sites_left\": %u, ", sites.left);
-  const SpanCounts spans = span_heap.counts();
+  const SpanCounts spans = span_counts();
   out.print("\"spans\": {\"allocations\": %lu, \"confined\": %lu, ", spans.allocations,
             spans.confined);
   out.print("\"unfit\": %lu, \"refused\": %lu, ", spans.unfit, spans.refusals);
@@ -261,7 +259,7 @@ void write_text(Output& out, const Activity& activity, uint32_t groups) {
   const Totals stepping = totals_of_stepping();
   if (stepping.peak_resident != 0) {
     write_line(out, "steps", "-", stepping);
-    out.print("halo: %lu bytes stepped over\n", stepping_heap.counts().skipped);
+    out.print("halo: %lu bytes stepped over\n", stepping_counts().skipped);
   }
   if (const SiteCounts sites = site_counts(); sites.redirected + sites.immediate + sites.left != 0)
     out.print("halo: %s: %u call sites redirected, %u need not be, %u left alone\n",

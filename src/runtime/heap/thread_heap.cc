@@ -7,8 +7,8 @@
 
 #include "base/keep_errno.h"
 #include "base/old_c_library.h"
+#include "runtime/extra.h"
 #include "runtime/heap/metadata.h"
-#include "runtime/heap/stepping_heap.h"
 
 namespace halo::runtime {
 
@@ -72,7 +72,8 @@ plan::Group settings_of(uint32_t number) {
 }  // namespace
 
 bool steps(uint32_t group) {
-  return group < plan_groups.size() && (plan_groups[group].flags & plan::kGroupStepping) != 0;
+  return kHasExtra && group < plan_groups.size() &&
+         (plan_groups[group].flags & plan::kGroupStepping) != 0;
 }
 
 bool is_shared_heap(uint32_t number) { return number >= plan_groups.size(); }
@@ -81,7 +82,7 @@ void configure_heaps(std::span<const plan::Group> groups, uint32_t max_object) {
   plan_groups = groups;
   classes = class_number(size_class(block_bytes(max_object, true))) + 1;
   for (uint32_t group = 0; group < groups.size(); ++group)
-    if (steps(group)) stepping_heap.survive_forks();
+    if (steps(group)) begin_stepping();
   if (!have_exit_key) have_exit_key = make_key(exit_key, abandon_thread_heap);
 }
 
@@ -136,7 +137,7 @@ GroupHeap* ThreadHeap::heap_for(uint32_t group, uint32_t bytes) {
 
 void* ThreadHeap::allocate_stepping(uint32_t group, uint32_t bytes) {
   if (!steps(group)) return nullptr;
-  void* p = stepping_heap.allocate(StartMask::of(plan_groups[group]), bytes);
+  void* p = serve_stepping(plan_groups[group], bytes);
   if (p != nullptr) count_shared(group);
   return p;
 }

@@ -20,7 +20,7 @@
 #include "runtime/code/generated_code.h"
 #include "runtime/diagnose/stats.h"
 #include "runtime/entry/allocators/interface.h"
-#include "runtime/identify/active_sites.h"
+#include "runtime/extra.h"
 #include "runtime/identify/walk_counts.h"
 #include "runtime/lifecycle/detach.h"
 #include "runtime/lifecycle/plan_variable.h"
@@ -30,11 +30,8 @@
 #include "runtime/modules/modules.h"
 #include "runtime/modules/taken_calls.h"
 #include "runtime/pages/arena.h"
-#include "runtime/redirect/selectors.h"
 #include "runtime/serve/global_policy.h"
 #include "runtime/serve/grouped.h"
-#include "runtime/serve/random_pools.h"
-#include "runtime/spans/spans.h"
 
 namespace halo::runtime {
 
@@ -94,17 +91,10 @@ uintptr_t main_stack_end() {
   return end != nullptr && thread_id() == getpid() ? *end : 0;
 }
 
-// Starts a plan whose selectors use redirected calls.
-void begin_selectors() {
-  configure_selectors();
-  if (const uintptr_t end = main_stack_end(); end != 0) set_main_stack(end);
-  set_place_listener(redirect_module);
-}
-
-// Blocks of the table and of random pools; selectors read the alignment each time.
+// Blocks of the table and of pools; selectors read the alignment each time.
 void align_later_blocks() {
   if (follows_modules()) align_table_to_16();
-  align_random_pools_to_16();
+  align_pools(true);
 }
 
 // A module was loaded: the plan's alignment proof may not cover it.
@@ -127,13 +117,12 @@ void watch_generated_code() {
 }
 
 // Starts a plan that does not use callers.
-bool begin_random_pools() {
+bool begin_pools() {
   if (!open_groups()) {
     inactive_reason = "there is no room for the groups";
     return false;
   }
-  configure_random_pools(static_cast<uint32_t>(active_plan.groups.size()),
-                         active_plan.states[0].alignment == 16 || aligns_all_to_16());
+  align_pools(active_plan.states[0].alignment == 16 || aligns_all_to_16());
   // Modules matter only while blocks depend on their alignment proof.
   if (!aligns_all_to_16()) {
     watch_modules();
@@ -143,7 +132,7 @@ bool begin_random_pools() {
   if (active_plan.groups.size() == 1)
     set_one_group_policy();
   else
-    set_random_pools_policy();
+    set_random_pools_policy(static_cast<uint32_t>(active_plan.groups.size()));
   return true;
 }
 
@@ -155,10 +144,19 @@ void initialise_next_allocator() {
   next.free(next.malloc(1));
 }
 
+// Returns nullptr, or one sentence that says why the plan is refused.
+const char* read_plan(const char* path) {
+  plan::PlanView found;
+  if (const char* problem = plan::load_plan(path, found)) return problem;
+  if (!kHasExtra && needs_extra(found)) return "the plan needs libhalo-extra.so";
+  active_plan = found;
+  return nullptr;
+}
+
 // Whether any allocation of this process may ever be grouped.
 bool begin(const Settings& settings) {
   if (settings.plan == nullptr) return false;
-  if (const char* problem = plan::load_plan(settings.plan, active_plan)) {
+  if (const char* problem = read_plan(settings.plan)) {
     inactive_reason = problem;
     report_error(problem, settings.plan);
     hide_plan_from_children();
@@ -197,9 +195,9 @@ bool begin(const Settings& settings) {
   begin_alignment(generates_code());
   set_loaded_listener(keep_alignment);
   forbid_deep_binding();
-  if (active_plan.draws_pools()) return begin_random_pools();
+  if (active_plan.draws_pools()) return begin_pools();
   if (const uintptr_t end = main_stack_end(); end != 0) set_main_stack_end(end);
-  if (active_plan.selects()) begin_selectors();
+  if (active_plan.selects()) begin_selectors(main_stack_end());
   begin_spans();
   watch_modules();
   inactive_reason = publish_table() != 0

@@ -18,6 +18,12 @@ inline constexpr size_t kPageWords = kPageSize / kGranule / 64;  // words of a b
                                                                  // bit for each granule
 inline constexpr size_t kSystemPage = 4096;
 
+// The owner of the stepping heap's pages (extra/stepping): no thread. It is never dereferenced.
+inline ThreadHeap* const kSteppingOwner = reinterpret_cast<ThreadHeap*>(1);
+
+// Whether the owner of a page is a thread's heap.
+inline bool is_thread(const ThreadHeap* owner) { return reinterpret_cast<uintptr_t>(owner) > 1; }
+
 // The index of a page plus 1; 0 is not a page.
 using PageLink = uint32_t;
 

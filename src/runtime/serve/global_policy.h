@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "runtime/base/exported.h"
 #include "runtime/identify/callers.h"
 
 namespace halo::runtime {
@@ -15,14 +16,19 @@ namespace halo::runtime {
 using GlobalPolicy = CallerCode (*)(const uintptr_t* slot);
 extern constinit GlobalPolicy global_policy;
 
-// Serves every object of at most `max_object` bytes from a random pool (random_pools.h). Called
-// once, before other threads exist.
-void set_random_pools_policy();
-
-// Likewise, from the plan's only group.
+// Serves every object of at most `max_object` bytes from the plan's only group. Called once, before
+// other threads exist.
 void set_one_group_policy();
 
-// Likewise, from the group that the selectors choose (selectors.h).
-void set_selectors_policy();
+HALO_HIDDEN inline constinit uint64_t pool_alignment = kCodeAlign16;  // or 0
+// Of plans that do not use callers: whether later blocks are aligned to 16 bytes.
+inline void align_pools(bool to_16) {
+  __atomic_store_n(&pool_alignment, to_16 ? kCodeAlign16 : 0, __ATOMIC_RELAXED);
+}
+inline CallerCode alignment_of_pools() {
+  const uint64_t alignment = __atomic_load_n(&pool_alignment, __ATOMIC_RELAXED);
+  if (alignment > kCodeAlign16) __builtin_unreachable();
+  return static_cast<CallerCode>(alignment);
+}
 
 }  // namespace halo::runtime

@@ -10,14 +10,13 @@
 #include "runtime/base/diagnosis.h"
 #include "runtime/base/next.h"
 #include "runtime/diagnose/check.h"
-#include "runtime/heap/stepping_heap.h"
+#include "runtime/extra.h"
 #include "runtime/heap/thread_heap.h"
 #include "runtime/identify/identifier.h"
 #include "runtime/identify/walk_counts.h"
 #include "runtime/pages/arena.h"
 #include "runtime/serve/global_policy.h"
 #include "runtime/serve/requests.h"
-#include "runtime/spans/spans.h"
 
 namespace halo::runtime {
 
@@ -87,9 +86,9 @@ inline void* allocate_for(Verdict verdict, size_t size) {
 [[gnu::noinline]] void free_unowned(const ThreadHeap* owner, void* p) {
   if (owner != kSteppingOwner) return;
   ThreadHeap* const heaps = current_heap;
-  if (heaps == nullptr) return stepping_heap.free(p);
+  if (heaps == nullptr) return free_stepping(p);
   const InsideHeap inside(heaps);
-  stepping_heap.free(p);
+  free_stepping(p);
 }
 
 // A span for an object that is too large for its group's heap.

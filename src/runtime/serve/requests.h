@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "runtime/base/next.h"
+#include "runtime/extra.h"
 #include "runtime/serve/grouped.h"
-#include "runtime/spans/spans.h"
 
 namespace halo::runtime {
 
@@ -29,7 +29,7 @@ template <typename Allocate>
 // calloc of a span, which needs no clearing if it was never used.
 inline void* cleared(const Span& span, size_t size) {
   if (span.p == nullptr || span.is_zero) return span.p;
-  return std::memset(span.p, 0, clearing_whole_blocks ? span_heap.usable_size(span.p) : size);
+  return std::memset(span.p, 0, clearing_whole_blocks ? usable_size_of_span(span.p) : size);
 }
 
 // Copies the smaller of `old_bytes` and `size` bytes into `moved`, and returns `moved`.

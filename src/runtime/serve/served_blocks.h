@@ -4,17 +4,17 @@
 #include <cstddef>
 
 #include "base/bootstrap.h"
+#include "runtime/extra.h"
 #include "runtime/pages/arena.h"
 #include "runtime/serve/grouped.h"
 #include "runtime/serve/requests.h"
-#include "runtime/spans/spans.h"
 
 namespace halo::runtime {
 
 // Whether the block is of a group, a span, or from the time before the next allocator was known.
 // False for null.
 inline bool is_served(const void* p) {
-  return arena.contains(p) || (has_spans && span_heap.contains(p)) || bootstrap_contains(p);
+  return arena.contains(p) || is_span(p) || bootstrap_contains(p);
 }
 
 // The functions below must be called only for those.

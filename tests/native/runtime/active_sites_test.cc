@@ -1,5 +1,5 @@
 // Sites are active exactly while their calls are: on synthetic stacks, and with thunks that run.
-#include "runtime/identify/active_sites.h"
+#include "runtime/extra/redirect/active_sites.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/redirect/thunks.h"
+#include "runtime/extra/redirect/thunks.h"
 
 namespace halo::runtime {
 namespace {

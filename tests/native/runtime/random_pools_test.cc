@@ -1,5 +1,5 @@
 // Draws are uniform, within range, and the same in every run.
-#include "runtime/serve/random_pools.h"
+#include "runtime/extra/random_pools.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,8 @@ std::vector<CallerCode> drawn_by_a_new_thread(int count) {
 TEST(RandomPools, AreDrawnEvenlyAndDifferentlyByEachThread) {
   constexpr int kCount = 40000;
   for (const uint32_t pools : {1u, 3u, 4u, 4096u}) {
-    configure_random_pools(pools, pools != 3);
+    random_pools = pools;
+    align_pools(pools != 3);
     std::vector<int> times(pools);
     const std::vector<CallerCode> draws = drawn_by_a_new_thread(kCount);
     for (const CallerCode code : draws) {
@@ -41,7 +42,8 @@ TEST(RandomPools, AreDrawnEvenlyAndDifferentlyByEachThread) {
 
 TEST(RandomPools, FollowFromTheNumberOfTheThread) {
   // From Marsaglia's paper: x ^= x << 13, x ^= x >> 17, x ^= x << 5.
-  configure_random_pools(4, true);
+  random_pools = 4;
+  align_pools(true);
   std::thread([] {
     uint32_t x = last_random_number = 2463534242u;
     for (int i = 0; i < 1000; ++i) {

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/spans/reuse_ring.h"
-#include "runtime/spans/span_heap.h"
-#include "runtime/spans/unit_map.h"
+#include "runtime/extra/spans/reuse_ring.h"
+#include "runtime/extra/spans/span_heap.h"
+#include "runtime/extra/spans/unit_map.h"
 
 namespace halo::runtime {
 namespace {

@@ -1,6 +1,6 @@
 // The heap that steps to permitted starts: against the paper's figure 3, by many threads, in signal
 // handlers and in forked children.
-#include "runtime/heap/stepping_heap.h"
+#include "runtime/extra/stepping/stepping_heap.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

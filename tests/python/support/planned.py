@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from halo.plan.runtimes import runtime_of
 from support.command import BUILD, halo
 
 RUNTIME = BUILD / "lib" / "libhalo.so"
+EXTRA_RUNTIME = BUILD / "lib" / "libhalo-extra.so"
 CHECKING_RUNTIME = BUILD / "lib" / "libhalo-check.so"
 
 
@@ -54,18 +56,21 @@ def make_plan(folder: Path, command: list[str], strategy: str = "per-site", *opt
 def run_planned(
     command: list[str],
     plan: Path,
-    runtime: Path = RUNTIME,
+    runtime: Path | None = None,
     env: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Run:
-    """Runs the command natively with the two variables of a deployment."""
+    """Runs the command natively with the two variables of a deployment.
+
+    `runtime` is the library that halo would choose for the plan, unless another one is given.
+    """
     stats = plan.with_suffix(".stats")
     stats.unlink(missing_ok=True)
     done = subprocess.run(
         command,
         env={
             **os.environ,
-            "LD_PRELOAD": str(runtime),
+            "LD_PRELOAD": str(runtime or runtime_of(RUNTIME, plan)),
             "HALO_PLAN": str(plan),
             "HALO_STATS": str(stats),
             **(env or {}),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from support.command import BUILD
-from support.planned import RUNTIME
+from support.planned import EXTRA_RUNTIME
 
 WATCH = BUILD / "lib" / "libhalo-watch.so"
 CACHE = 2 << 20
@@ -39,7 +39,7 @@ class Armed:
 def watched_environment(plan: Path, **variables: str) -> dict[str, str]:
     return {
         **os.environ,
-        "LD_PRELOAD": f"{RUNTIME} {WATCH}",
+        "LD_PRELOAD": f"{EXTRA_RUNTIME} {WATCH}",
         "HALO_PLAN": str(plan),
         "HALO_STATS": str(plan.with_suffix(".stats")),
         "HALO_WATCH": "1",

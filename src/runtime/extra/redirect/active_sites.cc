@@ -1,5 +1,5 @@
 // Creation of a thread's record, with a first scan of its stack.
-#include "runtime/identify/active_sites.h"
+#include "runtime/extra/redirect/active_sites.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -9,16 +9,13 @@
 
 #include "base/keep_errno.h"
 #include "base/old_c_library.h"
+#include "runtime/identify/walk_end.h"
 
 namespace halo::runtime {
 
 __thread ActiveSites* active_sites __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
-
-struct Stack {
-  uintptr_t low, high;
-};
 
 constinit Stack main_stack{0, 0};
 // The first thread, identified by the address of its descriptor, which a forked child keeps.
@@ -30,24 +27,6 @@ constinit bool have_exit_key = false;
 __thread bool ending __attribute__((tls_model("initial-exec"))) = false;
 
 uintptr_t thread_pointer() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
-
-// The stack of a thread other than the first. glibc stores the mapping of the stack, its size and
-// its guard's size in adjacent words of the thread's descriptor. Their offset depends on the
-// version; the descriptor is at the upper end of the mapping. pthread_getattr_np would take a lock
-// that the allocating thread may hold.
-Stack find_thread_stack() {
-  constexpr size_t kDescriptorWords = 256;  // of about 290
-  constexpr uintptr_t kLargestRest = 64 * 1024;
-  const uintptr_t self = thread_pointer();
-  const auto* words = reinterpret_cast<const uintptr_t*>(self);
-  for (size_t i = 2; i + 2 < kDescriptorWords; ++i) {
-    const uintptr_t block = words[i], size = words[i + 1], guard = words[i + 2];
-    if (block == 0 || block >= self || guard >= size || guard % 4096 != 0) continue;
-    const uintptr_t end = block + size;
-    if (end > self && end - self <= kLargestRest) return {block + guard, self};
-  }
-  return {0, 0};
-}
 
 void abandon(void* record) {
   ending = true;
@@ -93,8 +72,6 @@ int32_t active_sites_offset() {
   return static_cast<int32_t>(address - thread_pointer());
 }
 
-uintptr_t thread_stack_end() { return find_thread_stack().high; }
-
 void set_main_stack(uintptr_t high) {
   rlimit limit{};
   constexpr rlim_t kMaximum = 1 << 27;  // the kernel keeps this much free below, regardless of the
@@ -122,7 +99,7 @@ __attribute__((no_sanitize("address"))) void find_active_sites(ActiveSites& acti
 
 ActiveSites* begin_active_sites(const SiteAddress* sites, size_t count, const uintptr_t* here) {
   if (ending) return nullptr;
-  const Stack stack = thread_pointer() == main_thread ? main_stack : find_thread_stack();
+  const Stack stack = thread_pointer() == main_thread ? main_stack : thread_stack();
   const auto at = reinterpret_cast<uintptr_t>(here);
   if (at < stack.low || at >= stack.high) return nullptr;
   const KeepErrno keep;

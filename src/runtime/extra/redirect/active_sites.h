@@ -58,10 +58,6 @@ void find_active_sites(ActiveSites& active, const SiteAddress* sites, size_t cou
 // Called in the thread that runs the constructors; its stack ends at `high`.
 void set_main_stack(uintptr_t high);
 
-// The end of the calling thread's stack if the C library allocated it or keeps the thread's
-// descriptor there; else 0.
-uintptr_t thread_stack_end();
-
 // Whether `here` is on the thread's own stack.
 inline bool on_own_stack(const ActiveSites& active, const uintptr_t* here) {
   const auto at = reinterpret_cast<uintptr_t>(here);

@@ -1,5 +1,5 @@
 // Decodes direct calls, allocates thunks within their reach, and replaces pages of code.
-#include "runtime/redirect/redirect.h"
+#include "runtime/extra/redirect/redirect.h"
 
 #include <link.h>
 #include <sys/mman.h>
@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "plan/format.h"
-#include "runtime/identify/active_sites.h"
-#include "runtime/redirect/thunks.h"
+#include "runtime/extra/redirect/active_sites.h"
+#include "runtime/extra/redirect/thunks.h"
 
 namespace halo::runtime {
 namespace {

@@ -1,9 +1,11 @@
 // Evaluation of selectors, and updates of the sites as modules are loaded and unloaded.
-#include "runtime/redirect/selectors.h"
+#include "runtime/extra/redirect/selectors.h"
 
 #include "runtime/base/active_plan.h"
 #include "runtime/code/alignment.h"
-#include "runtime/redirect/redirect.h"
+#include "runtime/extra.h"
+#include "runtime/extra/redirect/redirect.h"
+#include "runtime/modules/modules.h"
 
 namespace halo::runtime {
 namespace {
@@ -24,14 +26,8 @@ void set_address(uint32_t site, uintptr_t address) {
   __atomic_store_n(&addresses[site].address, address, __ATOMIC_RELAXED);
 }
 
-}  // namespace
-
-void configure_selectors() {
-  sites = active_plan.sites;
-  for (size_t i = 0; i < sites.size(); ++i)
-    addresses[i] = {kNoAddress, sites[i].step, (sites[i].flags & plan::kSiteImmediate) != 0};
-}
-
+// Redirects the calls of a module that was loaded, or drops those of one that was unloaded
+// (modules.h).
 void redirect_module(uint32_t module, ModulePlace place) {
   for (uint32_t i = 0; i < sites.size(); ++i) {
     const plan::Site& site = sites[i];
@@ -46,6 +42,16 @@ void redirect_module(uint32_t module, ModulePlace place) {
   redirect_calls(module, place.bias, {calls, count});
   for (size_t i = 0; i < count; ++i)
     if (calls[i].redirected) set_address(calls[i].site, calls[i].return_address);
+}
+
+}  // namespace
+
+void begin_selectors(uintptr_t stack_end) {
+  sites = active_plan.sites;
+  for (size_t i = 0; i < sites.size(); ++i)
+    addresses[i] = {kNoAddress, sites[i].step, (sites[i].flags & plan::kSiteImmediate) != 0};
+  if (stack_end != 0) set_main_stack(stack_end);
+  set_place_listener(redirect_module);
 }
 
 CallerCode select_group(const uintptr_t* here) {

@@ -6,18 +6,10 @@
 #include <span>
 
 #include "plan/plan_file.h"
-#include "runtime/identify/active_sites.h"
+#include "runtime/extra/redirect/active_sites.h"
 #include "runtime/identify/callers.h"
-#include "runtime/modules/modules.h"
 
 namespace halo::runtime {
-
-// Must be called first.
-void configure_selectors();
-
-// Redirects the calls of a module that was loaded, or drops those of one that was unloaded
-// (modules.h).
-void redirect_module(uint32_t module, ModulePlace place);
 
 // The group of the first conjunction that holds, or kCodeForward. `here` is a stack address at or
 // below the allocation's return address.
@@ -42,11 +34,5 @@ inline const plan::Conjunction* first_holding(std::span<const plan::Conjunction>
   }
   return nullptr;
 }
-
-// Numbers of sites that are redirected, that need no redirection, and that cannot be redirected.
-struct SiteCounts {
-  uint32_t redirected, immediate, left;
-};
-SiteCounts site_counts();
 
 }  // namespace halo::runtime

@@ -1,10 +1,10 @@
 // An assembler for one function.
-#include "runtime/redirect/thunks.h"
+#include "runtime/extra/redirect/thunks.h"
 
 #include <cstring>
 #include <initializer_list>
 
-#include "runtime/identify/active_sites.h"
+#include "runtime/extra/redirect/active_sites.h"
 
 namespace halo::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/spans/span_heap.h"
+#include "runtime/extra/spans/span_heap.h"
 
 #include <sys/mman.h>
 

@@ -13,32 +13,13 @@
 #include <cstdint>
 
 #include "base/ranges/growing_range.h"
-#include "runtime/heap/bounded_lock.h"
+#include "runtime/extra.h"
+#include "runtime/extra/bounded_lock.h"
+#include "runtime/extra/spans/reuse_ring.h"
+#include "runtime/extra/spans/unit_map.h"
 #include "runtime/pages/page.h"
-#include "runtime/spans/reuse_ring.h"
-#include "runtime/spans/unit_map.h"
 
 namespace halo::runtime {
-
-inline constexpr size_t kSpanUnit = size_t{64} << 10;
-inline constexpr size_t kMaxSpan = size_t{1} << 30;
-
-// What the memory of an allocated span is like.
-struct Span {
-  void* p;       // nullptr: refused
-  bool is_zero;  // it was never used before
-};
-
-struct SpanCounts {
-  uint64_t allocations, refusals, live, peak_live;  // live: bytes
-  uint64_t confined, unfit;  // allocations in a ring, and those for which there was no room
-  uint64_t freed;
-};
-
-// Bytes, and spans in use.
-struct SpanBytes {
-  uint64_t spans, live, used, kept, mapped;  // used: of units in use, the rings' included
-};
 
 class SpanHeap {
  public:

@@ -1,4 +1,5 @@
-#include "runtime/spans/spans.h"
+// Spans behind the exported functions: groups with spans get their larger objects from the span
+// heap, and the functions for blocks of others tell spans apart.
 
 #include <dlfcn.h>
 
@@ -11,15 +12,18 @@
 #include "plan/format.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/base/next.h"
+#include "runtime/extra.h"
+#include "runtime/extra/spans/span_heap.h"
+#include "runtime/extra/spans/span_watcher.h"
 #include "runtime/pages/arena.h"
-#include "runtime/spans/span_watcher.h"
 
 namespace halo::runtime {
 
-constinit SpanHeap span_heap;
 constinit bool has_spans = false;
 
 namespace {
+
+constinit SpanHeap span_heap;
 
 constexpr size_t kMaxRange = size_t{64} << 30;
 constexpr size_t kMinRange = size_t{1} << 30;
@@ -218,8 +222,18 @@ void begin_spans() {
   begin_watch();
 }
 
+bool is_span(const void* p) { return has_spans && span_heap.contains(p); }
+
+size_t usable_size_of_span(const void* p) { return span_heap.usable_size(p); }
+
+size_t purge_spans() { return has_spans ? span_heap.purge() : 0; }
+
+SpanBytes span_bytes() { return has_spans ? span_heap.bytes() : SpanBytes{}; }
+
+SpanCounts span_counts() { return span_heap.counts(); }
+
 bool span_stays(const void* p, size_t size) {
-  if (!has_spans || !span_heap.contains(p)) return false;
+  if (!is_span(p)) return false;
   const size_t old = span_heap.usable_size(p);
   return size <= old && size >= old / 2 && size != 0;
 }

@@ -1,4 +1,4 @@
-#include "runtime/heap/free_lists.h"
+#include "runtime/extra/stepping/free_lists.h"
 
 #include <algorithm>
 #include <bit>

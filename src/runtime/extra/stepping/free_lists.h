@@ -9,12 +9,6 @@
 
 namespace halo::runtime {
 
-// The owner of the stepping heap's pages: no thread. It is never dereferenced.
-inline ThreadHeap* const kSteppingOwner = reinterpret_cast<ThreadHeap*>(1);
-
-// Whether the owner of a page is a thread's heap.
-inline bool is_thread(const ThreadHeap* owner) { return reinterpret_cast<uintptr_t>(owner) > 1; }
-
 // The lists are outside the blocks, so a write to freed memory cannot corrupt them.
 //
 // Invariant: each free block is in the list of its size at least once. A list may also have stale

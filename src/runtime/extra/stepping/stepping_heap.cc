@@ -1,4 +1,4 @@
-#include "runtime/heap/stepping_heap.h"
+#include "runtime/extra/stepping/stepping_heap.h"
 
 #include <pthread.h>
 
@@ -217,5 +217,15 @@ SteppingCounts SteppingHeap::counts() const {
           read(counts_.skipped),
           read(counts_.refusals) + busy_.load(std::memory_order_relaxed)};
 }
+
+void begin_stepping() { stepping_heap.survive_forks(); }
+
+void* serve_stepping(const plan::Group& group, uint32_t bytes) {
+  return stepping_heap.allocate(StartMask::of(group), bytes);
+}
+
+void free_stepping(void* p) { stepping_heap.free(p); }
+
+SteppingCounts stepping_counts() { return stepping_heap.counts(); }
 
 }  // namespace halo::runtime

@@ -6,19 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/heap/bounded_lock.h"
-#include "runtime/heap/free_lists.h"
+#include "runtime/extra.h"
+#include "runtime/extra/bounded_lock.h"
+#include "runtime/extra/stepping/free_lists.h"
 #include "runtime/heap/page_layout.h"
 #include "runtime/heap/remote_frees.h"
 #include "runtime/pages/arena.h"
 
 namespace halo::runtime {
-
-// Bytes, and numbers of events. `live` are blocks in use, `skipped` all bytes that the bump pointer
-// ever stepped over.
-struct SteppingCounts {
-  uint64_t live, peak_live, resident, peak_resident, live_at_peak, pages, skipped, refusals;
-};
 
 // A request takes the first free block whose start its mask permits (free_lists.h), and cuts off
 // what it does not need. If there is none, the bump pointer, the paper's wilderness, steps to the

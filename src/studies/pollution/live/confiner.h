@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/spans/span_watcher.h"
+#include "runtime/extra/spans/span_watcher.h"
 #include "studies/pollution/page_frames/board.h"
 #include "studies/pollution/page_frames/broker.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/spans/span_watcher.h"
+#include "runtime/extra/spans/span_watcher.h"
 #include "studies/pollution/live/budget.h"
 #include "studies/pollution/live/command_queue.h"
 #include "studies/pollution/live/confiner.h"

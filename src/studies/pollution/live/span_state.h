@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/spans/span_watcher.h"
+#include "runtime/extra/spans/span_watcher.h"
 
 namespace halo::watching {
 

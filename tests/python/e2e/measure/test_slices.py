@@ -15,7 +15,7 @@ import pytest
 
 from halo.base.errors import CannotRun, TrialFailed
 from halo.base.settings import read_settings
-from halo.binary.process.allocators import find_allocator, under_plan
+from halo.binary.process.allocators import find_allocator
 from halo.binary.process.target import Target
 from halo.measure.runs import laboratory as laboratory_module
 from halo.measure.runs.job import Configuration, Job
@@ -24,6 +24,7 @@ from halo.measure.runs.rounds import RunProgress, interleave
 from halo.plan import PlanGroup, write_plan
 from halo.plan.layout import REUSE_NEWEST_FIRST
 from halo.plan.random_pools import drawing_plan
+from halo.plan.runtimes import under_plan
 from support.command import compile_c
 
 EFFECTS = read_settings().effects

@@ -15,6 +15,7 @@ import pytest
 
 from halo.binary.process.allocators import find_allocator
 from halo.plan import Plan, read_plan, write_plan
+from halo.plan.runtimes import runtime_of
 from support.command import REPOSITORY
 from support.planned import RUNTIME, Run, compile_program, make_plan, run_planned
 
@@ -44,7 +45,7 @@ class Recorded:
         run = run_planned(
             [str(self.program), *arguments],
             self.plan,
-            env={"LD_PRELOAD": preloads(RUNTIME, *libraries), **(env or {})},
+            env={"LD_PRELOAD": preloads(runtime_of(RUNTIME, self.plan), *libraries), **(env or {})},
         )
         return blame(run, *libraries)
 

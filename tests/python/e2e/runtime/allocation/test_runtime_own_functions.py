@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from halo.plan.model import Spans
+from halo.plan.runtimes import runtime_of
 from halo.ship.doctor.allocator_functions import TAKES_A_BLOCK, WITHOUT_A_BLOCK
 from support.command import REPOSITORY
 from support.planned import RUNTIME, Run, compile_program, make_plan, run_planned
@@ -68,7 +69,7 @@ class OwnFunctions:
 
     def run(self, program: Path, plan: Path, way: list[str]) -> Run:
         preloaded = self.library if "preloaded" in program.name else None
-        env = {"LD_PRELOAD": preloads(RUNTIME, preloaded)}
+        env = {"LD_PRELOAD": preloads(runtime_of(RUNTIME, plan), preloaded)}
         return run_planned([str(program), *way], plan, env=env)
 
 

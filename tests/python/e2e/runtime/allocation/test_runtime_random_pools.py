@@ -10,7 +10,7 @@ import pytest
 
 from halo.binary.elf import build_id_of
 from halo.plan import PlanGroup, PlanModule, drawing_plan, read_plan, write_plan
-from support.planned import CHECKING_RUNTIME, RUNTIME, compile_program, make_plan, run_planned
+from support.planned import CHECKING_RUNTIME, EXTRA_RUNTIME, compile_program, make_plan, run_planned
 from support.programs.interface import (
     ALLOCATORS,
     DIRECT,
@@ -85,7 +85,7 @@ COUNT = 2 * (4000 + 1334 + 1)
 OTHERS = 4
 
 
-@pytest.mark.parametrize("runtime", [RUNTIME, CHECKING_RUNTIME], ids=["normal", "checking"])
+@pytest.mark.parametrize("runtime", [EXTRA_RUNTIME, CHECKING_RUNTIME], ids=["normal", "checking"])
 @pytest.mark.parametrize("pools", [1, 4])
 def test_every_small_object_goes_to_a_pool(tmp_path: Path, runtime: Path, pools: int) -> None:
     program = compile_program(tmp_path, COUNTED, "-pthread")
@@ -118,7 +118,7 @@ def test_every_pair(tmp_path: Path, allocator: str, arguments: str) -> None:
         run = run_planned(
             [str(program), arguments],
             draw_for(tmp_path, program, pools),
-            env={"LD_PRELOAD": preloads(RUNTIME, library_of(allocator)), **env},
+            env={"LD_PRELOAD": preloads(EXTRA_RUNTIME, library_of(allocator)), **env},
         )
         blame(run, library_of(allocator))
         assert run.status == 0, run.stderr
@@ -133,7 +133,7 @@ def test_the_corner_cases(tmp_path: Path, allocator: str) -> None:
     run = run_planned(
         [str(program)],
         draw_for(tmp_path, program),
-        env={"LD_PRELOAD": preloads(RUNTIME, library_of(allocator))},
+        env={"LD_PRELOAD": preloads(EXTRA_RUNTIME, library_of(allocator))},
     )
     assert run.status == 0 and run.stdout.endswith("done\n"), run.stderr
     assert sum(run.allocations) > 50000
@@ -148,7 +148,7 @@ def test_over_an_allocator_that_cannot_tell_sizes(tmp_path: Path) -> None:
     run = run_planned(
         [str(program), "here", "unknown"],
         draw_for(tmp_path, program),
-        env={"LD_PRELOAD": preloads(RUNTIME, library)},
+        env={"LD_PRELOAD": preloads(EXTRA_RUNTIME, library)},
     )
     assert run.status == 0 and made_of(run), run.stderr
 

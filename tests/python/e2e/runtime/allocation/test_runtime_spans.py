@@ -10,7 +10,7 @@ import pytest
 from halo.plan.layout import VERSION
 from halo.plan.model import Spans
 from halo.record.profile import Profile
-from support.planned import CHECKING_RUNTIME, RUNTIME, compile_program, run_planned
+from support.planned import CHECKING_RUNTIME, EXTRA_RUNTIME, compile_program, run_planned
 from support.spans import plan_of_large, record_large
 
 # Two threads allocate, clear, grow, shrink and free large objects, and check their content.
@@ -80,7 +80,7 @@ def plan_with(profile: Profile, spans: Spans, folder: Path) -> Path:
     return folder / "a.plan"
 
 
-@pytest.mark.parametrize("runtime", [RUNTIME, CHECKING_RUNTIME], ids=["usual", "checking"])
+@pytest.mark.parametrize("runtime", [EXTRA_RUNTIME, CHECKING_RUNTIME], ids=["usual", "checking"])
 @pytest.mark.parametrize("ring", [0, 1 << 20, 1 << 23])
 def test_large_objects_keep_their_content(
     program: Path, profile: Profile, ring: int, runtime: Path, tmp_path: Path
@@ -110,7 +110,7 @@ def test_another_version_is_refused(
     plan.write_bytes(content)
     said = subprocess.run(
         [str(program)],
-        env={"LD_PRELOAD": str(RUNTIME), "HALO_PLAN": str(plan)},
+        env={"LD_PRELOAD": str(EXTRA_RUNTIME), "HALO_PLAN": str(plan)},
         capture_output=True,
         text=True,
     )

@@ -7,11 +7,13 @@ import os
 import struct
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from support.planned import RUNTIME
+from halo.plan.model import PlanGroup, Spans
+from support.planned import RUNTIME, run_planned
 from support.steady import COUNT, Steady, changed, make_steady, outcome_of
 
 
@@ -181,3 +183,19 @@ def test_a_mistyped_path_is_said_once_for_all_children(
     assert done.stderr.count("\n") == 1
     outcomes = [outcome_of(0, line + "\n", "") for line in done.stdout.splitlines()]
     assert [outcome.before for outcome in outcomes] == [0, 0]
+
+
+def test_the_core_refuses_a_plan_that_needs_more(steady: Steady, tmp_path: Path) -> None:
+    """Its child, of a plan that is refused, says nothing again."""
+    plan = changed(steady, tmp_path, lambda plan: replace(plan, groups=with_spans(plan.groups)))
+    done = in_another_folder(steady, tmp_path, str(plan))
+    assert done.returncode == 0 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("halo: the plan needs libhalo-extra.so (")
+    outcomes = [outcome_of(0, line + "\n", "") for line in done.stdout.splitlines()]
+    assert [outcome.before for outcome in outcomes] == [0, 0]
+    served = run_planned([str(steady.program), "3000"], plan)
+    assert outcome_of(served.status, served.stdout, served.stderr).before == 3000
+
+
+def with_spans(groups: tuple[PlanGroup, ...]) -> tuple[PlanGroup, ...]:
+    return tuple(group._replace(spans=Spans(0, False, 0)) for group in groups)

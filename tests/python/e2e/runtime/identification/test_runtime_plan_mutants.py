@@ -19,7 +19,7 @@ import pytest
 from halo.plan import PlanGroup, drawing_plan, write_plan
 from support.command import REPOSITORY
 from support.plan_mutants import mutants
-from support.planned import RUNTIME, compile_program, make_plan
+from support.planned import EXTRA_RUNTIME, compile_program, make_plan
 from support.programs.life import plan_of_each_context
 
 SOURCE = REPOSITORY / "tests" / "programs" / "mutants" / "shapes.c"
@@ -52,7 +52,7 @@ def plan_of(kind: str, program: Path, folder: Path) -> Path:
 
 def run_under(program: Path, plan: Path) -> tuple[str, str]:
     """What is wrong with a run under the plan (empty if nothing is), and what was said of it."""
-    variables = {"LD_PRELOAD": str(RUNTIME), "HALO_PLAN": str(plan)}
+    variables = {"LD_PRELOAD": str(EXTRA_RUNTIME), "HALO_PLAN": str(plan)}
     try:
         run = subprocess.run(
             [program],

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from halo.base.settings import read_settings
-from halo.binary.process.allocators import find_allocator, under_plan
+from halo.binary.process.allocators import find_allocator
+from halo.plan.runtimes import under_plan
 from halo.plan.strategies.planning import make_plan, save_plan
 from halo.record.profile import OBJECT_TRACE, read_profile
 from halo.studies.search.placement import placement_of

@@ -18,9 +18,7 @@ from halo.binary.process.allocator_settings import (
     known_settings,
     unknown_settings,
 )
-from halo.binary.process.allocators import KNOWN, Allocator, alone, find_allocator, under_plan
-
-PLAN, RUNTIME = Path("/r/a.plan"), Path("/r/libhalo.so")
+from halo.binary.process.allocators import KNOWN, Allocator, alone, find_allocator
 
 
 def library(path: Path, *texts: str) -> Path:
@@ -143,12 +141,6 @@ def test_the_variables_of_a_setting_are_in_the_environment() -> None:
         "A": "b",
         "LD_PRELOAD": f"{jemalloc.library}:/x.so",
         "MALLOC_CONF": "background_thread:true",
-    }
-    found = under_plan({}, RUNTIME, PLAN, jemalloc)
-    assert found == {
-        "LD_PRELOAD": f"{RUNTIME}:{jemalloc.library}",
-        "MALLOC_CONF": "background_thread:true",
-        "HALO_PLAN": str(PLAN),
     }
 
 

@@ -180,4 +180,4 @@ def test_samples_count_by_shared_object_from_the_start_on() -> None:
 def test_the_allocator_is_its_library_and_the_runtime_under_a_plan() -> None:
     assert allocator_objects({}, None) == ["libc.so.6"]
     planned = allocator_objects({"HALO_PLAN": "p"}, Path("/lib/libx.so"))
-    assert {"libx.so", "libhalo.so"} == set(planned)
+    assert {"libx.so", "libhalo.so", "libhalo-extra.so"} == set(planned)
