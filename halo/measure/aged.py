@@ -143,7 +143,7 @@ def _with_simulations(session: Session, aging: Aging, results: Results) -> Itera
         session.reporter.stage(f"simulating {config.label}")
 
         def simulate(config: Configuration = config) -> dict[str, Any]:
-            profile = session.laboratory.simulate(aging.job, config)
+            profile = session.runner.simulate(aging.job, config)
             return {"machine": simulation_of(profile).machine, "misses": run_misses(profile)}
 
         inputs = session.recorder_inputs(aging.job)
@@ -246,7 +246,7 @@ def _split(
 ) -> Split | None:
     objects = allocator_objects(config.environment, entry.allocator.library)
     try:
-        data, start = session.laboratory.sample(perf, job, config)
+        data, start = session.runner.sample(perf, job, config)
     except LitterFailed:
         return None
     return read_split(perf, data, start, objects)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from halo.measure.runs.failures import command_of
 from halo.measure.runs.job import Configuration, Job
-from halo.measure.runs.laboratory import Laboratory
 from halo.measure.runs.launcher import Launcher
 from halo.measure.runs.process_watch import ProcessWatch, Seen, refuse_wrapper, remark_others
 from halo.measure.runs.standard_input import WARNING, ignored_input
+from halo.measure.runs.trial_runner import TrialRunner
 
 SHORT = 0.05  # seconds; the start of the process is too large a part of a shorter run
 MIN_RUNS, MAX_RUNS = 2, 8
@@ -32,7 +32,7 @@ class FirstRuns:
 
 
 def run_first(
-    laboratory: Laboratory,
+    runner: TrialRunner,
     launcher: Launcher,
     job: Job,
     native: Configuration,
@@ -50,11 +50,11 @@ def run_first(
     """
     with ProcessWatch(launcher.pid, job.target.path) as watch:
         begin_run([])
-        runs = [laboratory.measure(job, native)]
+        runs = [runner.measure(job, native)]
         while len(runs) < _wanted_runs(watch.seen, sum(run.wall for run in runs)):
             watch.begin_run()
             begin_run([run.wall for run in runs])
-            runs.append(laboratory.measure(job, native))
+            runs.append(runner.measure(job, native))
     remarks = []
     if place_objects:
         refuse_wrapper(job.target.name, watch.seen)
@@ -68,7 +68,7 @@ def run_first(
         runs[0].wall,
         max(run.peak_memory for run in runs),
         [remark for remark in remarks if remark],
-        laboratory.consider_slices(job, native, runs),
+        runner.consider_slices(job, native, runs),
     )
 
 

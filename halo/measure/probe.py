@@ -30,9 +30,9 @@ from halo.measure.racing.sequential import FIRST_LOOK
 from halo.measure.reporter import Reporter
 from halo.measure.results import left_out, native_remarks
 from halo.measure.runs.job import Configuration, Job
-from halo.measure.runs.laboratory import Laboratory
 from halo.measure.runs.launcher import Launcher
 from halo.measure.runs.rounds import Samples, interleave, walls
+from halo.measure.runs.trial_runner import TrialRunner
 from halo.measure.statistics import Ratio, ratio, sign_test, summarize
 from halo.plan import PlanGroup, PlanModule, drawing_plan, write_plan
 from halo.plan.layout import REUSE_NEWEST_FIRST
@@ -169,7 +169,7 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
     """
     start = time.monotonic()
     with workspace() as scratch, Launcher(options.cpu) as launcher:
-        laboratory = Laboratory(
+        runner = TrialRunner(
             settings, launcher, scratch, options.evidence, fresh=True, remind=reporter.warn
         )
         reporter.stage("timing the baseline allocators")
@@ -182,21 +182,21 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
             for allocator in baseline_allocators(options.native)
         }
         configs = list(plain.values())
-        first = run_first(laboratory, launcher, job, configs[0])
+        first = run_first(runner, launcher, job, configs[0])
         for remark in first.remarks:
             reporter.warn(remark)
         few = rounds_within(QUICK_SHARE * options.seconds, len(configs) * first.seconds)
         trials = min(max(few, MIN_QUICK), MAX_QUICK)
-        quick = interleave(laboratory, job, configs, trials, reporter.notice, warm_up=0)
+        quick = interleave(runner, job, configs, trials, reporter.notice, warm_up=0)
         running = [allocator for allocator in plain if allocator.name in quick]
         best = min(running, key=lambda allocator: median(walls(quick[allocator.name])))
         alone = replace(plain[best], optional=False)  # what the extremes are compared with
         reporter.stage(f"timing random placement over {best.name}")
         extremes = _extremes(settings, job, options, best, scratch)
         # In the dropped round the runtime counts, and so reports whether it is active.
-        taken = laboratory.measure(job, alone).wall
+        taken = runner.measure(job, alone).wall
         for extreme in extremes:
-            active = measure_active(laboratory, job, extreme)
+            active = measure_active(runner, job, extreme)
             taken += active.wall
         small = _small_bytes(active)
         rest = options.seconds - (time.monotonic() - start)
@@ -204,11 +204,11 @@ def probe(settings: Settings, job: Job, options: ProbeOptions, reporter: Reporte
         if small is not None and small <= LITTLE:
             trials = FIRST_LOOK  # no times change the answer
         configs = [alone, *extremes]
-        rounds = interleave(laboratory, job, configs, trials, reporter.notice, warm_up=0)
-    missing = laboratory.left_out.items()
+        rounds = interleave(runner, job, configs, trials, reporter.notice, warm_up=0)
+    missing = runner.left_out.items()
     left = [left_out(name, job.target.path.name, why, options.native.name) for name, why in missing]
     own = native_remarks(options.native, job.target.path.name)
-    remarks = (*own, *first.remarks, *left, *laboratory.remarks.values())
+    remarks = (*own, *first.remarks, *left, *runner.remarks.values())
     return Probe(best, quick, rounds, remarks, small)
 
 
@@ -252,9 +252,9 @@ def _module_of(job: Job) -> PlanModule | None:
     return PlanModule(build_id, path, digest_of(path).layout) if build_id else None
 
 
-def measure_active(laboratory: Laboratory, job: Job, extreme: Configuration) -> Trial:
+def measure_active(runner: TrialRunner, job: Job, extreme: Configuration) -> Trial:
     """A run; `Unsuitable` if the runtime has no effect in it."""
-    sample = laboratory.measure(job, replace(extreme, reports=True))
+    sample = runner.measure(job, replace(extreme, reports=True))
     if not sample.runtime.get("active", False):
         reason = sample.runtime.get("reason") or "it left no report"
         raise Unsuitable(

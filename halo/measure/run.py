@@ -24,8 +24,8 @@ from halo.measure.racing.heats import Heat
 from halo.measure.racing.race import Raced, pace_for, race, screen_runs
 from halo.measure.racing.sequential import EARLY_LOOK, FIRST_LOOK, LOOKS
 from halo.measure.runs.job import Configuration, Job
-from halo.measure.runs.laboratory import COOLDOWN
 from halo.measure.runs.rounds import Samples, Span, walls
+from halo.measure.runs.trial_runner import COOLDOWN
 from halo.measure.session import Session, identities
 from halo.measure.stages import PROFILE, Rounds, measure, native_seconds, record
 from halo.plan import read_plan, write_plan

@@ -1,4 +1,4 @@
-"""A measurement in progress: its laboratory, its findings and its finished stages."""
+"""A measurement in progress: its runner, its findings and its finished stages."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from halo.measure.racing.budget import EFFORTS, NORMAL, Budget, Effort
 from halo.measure.reporter import Reporter
 from halo.measure.runs.failures import ProgramFailed
 from halo.measure.runs.job import Configuration, Job, digest
-from halo.measure.runs.laboratory import Laboratory
 from halo.measure.runs.launcher import Launcher
+from halo.measure.runs.trial_runner import TrialRunner
 from halo.plan.runtimes import runtimes
 from halo.record.parts import workspace
 from halo.record.registry import usable_engines
@@ -57,7 +57,7 @@ class MeasurementOptions:
 
 
 class Session:
-    """A laboratory, a journal of finished stages, and the findings so far."""
+    """A runner, a journal of finished stages, and the findings so far."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Session:
     def __enter__(self) -> Session:
         self.scratch = self._stack.enter_context(workspace())
         self.launcher = self._stack.enter_context(Launcher(self.options.cpu))
-        self.laboratory = Laboratory(
+        self.runner = TrialRunner(
             self.settings,
             self.launcher,
             self.scratch,
@@ -107,7 +107,7 @@ class Session:
 
     @contextmanager
     def watching_outputs(self, job: Job) -> Iterator[None]:
-        """Stores the laboratory's comparison of outputs in the findings, even on failure."""
+        """Stores the runner's comparison of outputs in the findings, even on failure."""
         self.findings.outputs_compared = not job.ignore_output
         try:
             yield
@@ -115,8 +115,8 @@ class Session:
             self.findings.outputs_equal = None if isinstance(error, ProgramFailed) else False
             raise
         finally:
-            self.findings.left_out = self.laboratory.left_out
-            self.findings.remarks = [*self.remarks, *self.laboratory.remarks.values()]
+            self.findings.left_out = self.runner.left_out
+            self.findings.remarks = [*self.remarks, *self.runner.remarks.values()]
 
     def remark(self, sentence: str) -> None:
         """Warns once, and keeps the warning for the results."""
@@ -130,7 +130,7 @@ class Session:
 
     def in_slices(self, job: Job, configs: Sequence[Configuration]) -> bool:
         """Whether all runs of a round take place in time slices, at once."""
-        return len(configs) > 1 and len(self.laboratory.batches(job, configs)) == 1
+        return len(configs) > 1 and len(self.runner.batches(job, configs)) == 1
 
     def baselines(self) -> list[Configuration]:
         """A configuration of each baseline allocator alone; the program's own first."""

@@ -36,7 +36,7 @@ def measure(
     """Runs interleaved rounds of the configurations; stores each when it is complete."""
     inputs = session.inputs.of(job) | {"configurations": identities(configs)}
     return interleave(
-        session.laboratory,
+        session.runner,
         job,
         configs,
         rounds.recorded,

@@ -32,9 +32,9 @@ from halo.measure.first_runs import run_first
 from halo.measure.probe import measure_active
 from halo.measure.reporter import Reporter
 from halo.measure.runs.job import Configuration, Job
-from halo.measure.runs.laboratory import Laboratory
 from halo.measure.runs.launcher import Launcher
 from halo.measure.runs.rounds import Samples, Span, interleave
+from halo.measure.runs.trial_runner import TrialRunner
 from halo.plan import Plan
 from halo.plan.runtimes import under_plan
 from halo.record.parts import workspace
@@ -160,7 +160,7 @@ def check(
     """
     start = time.monotonic()
     with workspace() as scratch, Launcher(options.cpu) as launcher:
-        laboratory = Laboratory(settings, launcher, scratch, options.evidence, fresh=True)
+        runner = TrialRunner(settings, launcher, scratch, options.evidence, fresh=True)
         native = Configuration(options.native, preload(options.environment, [None]))
         alone = Configuration(
             f"{allocator.name} alone", under_allocator(options.environment, allocator)
@@ -172,18 +172,18 @@ def check(
             needs_cooldown=any(group.huge_pages for group in plan.groups),
         )
         reporter.stage(f"running it under {options.native} first")
-        first = run_first(laboratory, launcher, job, native)
+        first = run_first(runner, launcher, job, native)
         for remark in first.remarks:
             reporter.warn(remark)
         begin = time.monotonic()
-        trials = [laboratory.measure(job, alone), measure_active(laboratory, job, planned)]
+        trials = [runner.measure(job, alone), measure_active(runner, job, planned)]
         clock = chosen_clock(options.clock, trials)
         warm_up = time.monotonic() - begin
 
         def run(number: int, rounds: int) -> Samples:
             span = Span(2 * number, 2 * rounds)
             configs = [planned, alone]
-            return interleave(laboratory, job, configs, 1, reporter.notice, warm_up=0, span=span)
+            return interleave(runner, job, configs, 1, reporter.notice, warm_up=0, span=span)
 
         reporter.stage(f"timing it under {planned.label}, and without the plan")
         budget = CheckBudget(start, options.seconds, warm_up)
@@ -197,7 +197,7 @@ def check(
         samples[alone.label],
         time.monotonic() - start,
         budget.round_seconds,
-        (*first.remarks, *laboratory.remarks.values()),
+        (*first.remarks, *runner.remarks.values()),
     )
 
 

@@ -175,8 +175,8 @@ def _keep(session: Session, engine: Producer, job: Job, folder: Path, path: Path
 
 
 def _output_of(session: Session, job: Job) -> Output:
-    if session.laboratory.output(job) is None:
-        session.laboratory.measure(job, session.baselines()[0])
-    output = session.laboratory.output(job)
+    if session.runner.output(job) is None:
+        session.runner.measure(job, session.baselines()[0])
+    output = session.runner.output(job)
     assert output is not None
     return output

@@ -87,7 +87,7 @@ def time_allocators(session: Session, job: Job, before: int = 0) -> None:
     own = sum(_work(each) for of_one in timed.values() for each in of_one)
     session.is_shared = processors_are_shared(meter.others(own))
     session.findings.training = timed
-    for name, why in session.laboratory.left_out.items():
+    for name, why in session.runner.left_out.items():
         session.reporter.warn(
             left_out(name, session.findings.program, why, session.findings.native.name)
         )
@@ -137,7 +137,7 @@ def _run_first(
     for number, job in enumerate(jobs):
         session.inputs.begin(job)
         found = run_first(
-            session.laboratory,
+            session.runner,
             session.launcher,
             job,
             native,
@@ -150,7 +150,7 @@ def _run_first(
             session.remark(remark)
         inputs = session.inputs.of(job)
         why = session.journal.stage(f"slices-{number}", inputs, partial(str, found.no_slices))
-        session.laboratory.permit_slices(job, not why)
+        session.runner.permit_slices(job, not why)
         reporter.tell(f"no time slices: {why}" if why else "rounds have time slices")
         peaks.append(found.peak_memory)
     return peaks

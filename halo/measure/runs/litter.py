@@ -16,7 +16,7 @@ from halo.measure.runs.launcher import Launcher, Streams
 
 
 class HeapAging:
-    """Heap aging for a laboratory; detections are stored with the results, logs in `scratch`."""
+    """Heap aging for a runner; detections are stored with the results, logs in `scratch`."""
 
     def __init__(self, settings: Settings, launcher: Launcher, scratch: Path, keep: Path) -> None:
         self._settings = settings

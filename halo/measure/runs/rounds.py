@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from halo.base.errors import TrialFailed
 from halo.base.schema.trial import Trial
 from halo.measure.runs.job import Configuration, Job
-from halo.measure.runs.laboratory import Laboratory
+from halo.measure.runs.trial_runner import TrialRunner
 
 Samples = dict[str, list[Trial]]
 
@@ -58,7 +58,7 @@ def in_memory(count: int, run: Callable[[int], Round]) -> Sequence[Round]:
 
 
 def interleave(
-    laboratory: Laboratory,
+    runner: TrialRunner,
     job: Job,
     configs: Sequence[Configuration],
     trials: int,
@@ -75,7 +75,7 @@ def interleave(
     configuration that cannot run the job is left out from then on, with its samples. Raises
     `TrialFailed` if a stored round had another output.
     """
-    running = [c for c in configs if c.label not in laboratory.left_out]
+    running = [c for c in configs if c.label not in runner.left_out]
     warm = 0
     whole = span or Span(0, (warm_up + trials) * len(running))
 
@@ -84,52 +84,52 @@ def interleave(
         step = RunProgress(whole.before, whole.total, "")
         while warm < warm_up:
             at = step._replace(done=step.done + warm * len(running))
-            _run_round(laboratory, job, running, at, notice)
+            _run_round(runner, job, running, at, notice)
             warm += 1
         at = step._replace(done=step.done + (warm_up + number) * len(running))
-        found = _run_round(laboratory, job, running, at, notice)
-        output = laboratory.output(job)
+        found = _run_round(runner, job, running, at, notice)
+        output = runner.output(job)
         assert output is not None
         return {
             "output": output.compared(job.ignore_output),
             "samples": {label: to_builtins(trial) for label, trial in found.items()},
-            "left_out": dict(laboratory.left_out),
+            "left_out": dict(runner.left_out),
         }
 
     rounds = keep(trials, run)
-    _check_outputs(laboratory, job, rounds)
+    _check_outputs(runner, job, rounds)
     for each in rounds:
-        laboratory.left_out.update(each["left_out"])
+        runner.left_out.update(each["left_out"])
     return {
         config.label: [Trial(**each["samples"][config.label]) for each in rounds]
         for config in configs
-        if config.label not in laboratory.left_out
+        if config.label not in runner.left_out
     }
 
 
 def _run_round(
-    laboratory: Laboratory,
+    runner: TrialRunner,
     job: Job,
     configs: Sequence[Configuration],
     step: RunProgress,
     notice: Notice,
 ) -> dict[str, Trial]:
-    order = [c for c in configs if c.label not in laboratory.left_out]
-    if laboratory.output(job) is not None:
+    order = [c for c in configs if c.label not in runner.left_out]
+    if runner.output(job) is not None:
         random.shuffle(order)
     found: dict[str, Trial] = {}
-    batches = laboratory.batches(job, order)
+    batches = runner.batches(job, order)
     for batch in batches:
         label = batch[0].label if len(batch) == 1 else f"{len(batch)} in slices"
         notice(step._replace(done=step.done + len(found), label=label))
-        found |= laboratory.measure_batch(job, batch)
+        found |= runner.measure_batch(job, batch)
     if len(batches) > 1:
         return {label: replace(trial, in_slices=False) for label, trial in found.items()}
     return found
 
 
-def _check_outputs(laboratory: Laboratory, job: Job, rounds: Sequence[Round]) -> None:
-    first = laboratory.output(job)
+def _check_outputs(runner: TrialRunner, job: Job, rounds: Sequence[Round]) -> None:
+    first = runner.output(job)
     outputs = [each["output"] for each in rounds]
     if first is not None:
         outputs.insert(0, first.compared(job.ignore_output))

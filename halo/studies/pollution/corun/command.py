@@ -95,7 +95,7 @@ class CorunCommand(Study):
 
     def study(self, settings: Settings, options: argparse.Namespace, rest: list[str]) -> Studied:
         from halo.record.parts import workspace
-        from halo.studies.pollution.corun.laboratory import Laboratory, Plan
+        from halo.studies.pollution.corun.mix_runner import MixRunner, Plan
         from halo.studies.pollution.corun.streams import StreamMaker, WatchTimes
         from halo.studies.pollution.corun.table import show_corun
         from halo.studies.pollution.corun.tools import Tools
@@ -116,7 +116,7 @@ class CorunCommand(Study):
                 tuple(options.classes or DEFAULT_CLASSES),
                 options.seeds,
             )
-            document = Laboratory(tools, maker).run(plan)
+            document = MixRunner(tools, maker).run(plan)
         return Studied(lambda: show_corun(document), lambda: document)
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from halo.base.settings import read_settings
-from halo.measure.runs.laboratory import Laboratory
 from halo.measure.runs.launcher import Launcher
+from halo.measure.runs.trial_runner import TrialRunner
 
 
 @pytest.fixture
-def laboratory(tmp_path: Path) -> Iterator[Laboratory]:
+def runner(tmp_path: Path) -> Iterator[TrialRunner]:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with Launcher() as launcher:
-        yield Laboratory(read_settings(), launcher, scratch, tmp_path / "evidence")
+        yield TrialRunner(read_settings(), launcher, scratch, tmp_path / "evidence")

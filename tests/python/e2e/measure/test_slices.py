@@ -17,10 +17,10 @@ from halo.base.errors import CannotRun, TrialFailed
 from halo.base.settings import read_settings
 from halo.binary.process.allocators import find_allocator
 from halo.binary.process.target import Target
-from halo.measure.runs import laboratory as laboratory_module
+from halo.measure.runs import trial_runner as runner_module
 from halo.measure.runs.job import Configuration, Job
-from halo.measure.runs.laboratory import Laboratory
 from halo.measure.runs.rounds import RunProgress, interleave
+from halo.measure.runs.trial_runner import TrialRunner
 from halo.plan import PlanGroup, write_plan
 from halo.plan.layout import REUSE_NEWEST_FIRST
 from halo.plan.random_pools import drawing_plan
@@ -53,20 +53,20 @@ def config(label: str, optional: bool = False, **environment: str) -> Configurat
     return Configuration(label, {"PATH": os.environ["PATH"], **environment}, optional=optional)
 
 
-def why_not(laboratory: Laboratory, job: Job) -> str:
+def why_not(runner: TrialRunner, job: Job) -> str:
     native = config("glibc")
-    first = [laboratory.measure(job, native) for _ in range(2)]
-    return laboratory.consider_slices(job, native, first)
+    first = [runner.measure(job, native) for _ in range(2)]
+    return runner.consider_slices(job, native, first)
 
 
 def test_a_round_in_slices_reports_each_run_as_if_it_were_alone(
-    laboratory: Laboratory, busy: Job
+    runner: TrialRunner, busy: Job
 ) -> None:
-    assert why_not(laboratory, busy) == ""
-    alone = laboratory.measure(busy, config("glibc"))
+    assert why_not(runner, busy) == ""
+    alone = runner.measure(busy, config("glibc"))
     steps: list[RunProgress] = []
     configs = [config("one"), config("two", WORK="2"), config("three")]
-    found = interleave(laboratory, busy, configs, 2, steps.append, warm_up=0)
+    found = interleave(runner, busy, configs, 2, steps.append, warm_up=0)
     assert {label: len(trials) for label, trials in found.items()} == {
         "one": 2,
         "two": 2,
@@ -84,28 +84,28 @@ def test_a_round_in_slices_reports_each_run_as_if_it_were_alone(
 
 
 def test_a_round_that_does_not_fit_into_memory_is_parted(
-    laboratory: Laboratory, busy: Job, monkeypatch: pytest.MonkeyPatch
+    runner: TrialRunner, busy: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert why_not(laboratory, busy) == ""
+    assert why_not(runner, busy) == ""
     configs = [config(str(number)) for number in range(5)]
-    monkeypatch.setattr(laboratory_module, "processes_that_fit", lambda peak: 2)
-    assert [len(batch) for batch in laboratory.batches(busy, configs)] == [1, 2, 2]
-    monkeypatch.setattr(laboratory_module, "processes_that_fit", lambda peak: 1)
-    assert [len(batch) for batch in laboratory.batches(busy, configs)] == [1] * 5
+    monkeypatch.setattr(runner_module, "processes_that_fit", lambda peak: 2)
+    assert [len(batch) for batch in runner.batches(busy, configs)] == [1, 2, 2]
+    monkeypatch.setattr(runner_module, "processes_that_fit", lambda peak: 1)
+    assert [len(batch) for batch in runner.batches(busy, configs)] == [1] * 5
 
 
-def test_an_output_that_differs_in_slices_is_a_failure(laboratory: Laboratory, busy: Job) -> None:
-    assert why_not(laboratory, busy) == ""
+def test_an_output_that_differs_in_slices_is_a_failure(runner: TrialRunner, busy: Job) -> None:
+    assert why_not(runner, busy) == ""
     configs = [config("one"), config("two", optional=True, WORDS="other"), config("three")]
-    found = interleave(laboratory, busy, configs, 1, warm_up=0)
+    found = interleave(runner, busy, configs, 1, warm_up=0)
     assert set(found) == {"one", "three"}
-    assert "standard output" in laboratory.left_out["two"]
+    assert "standard output" in runner.left_out["two"]
     with pytest.raises(TrialFailed, match="The output of busy under plan"):
-        interleave(laboratory, busy, [config("plan", WORDS="x"), config("one")], 1, warm_up=0)
+        interleave(runner, busy, [config("plan", WORDS="x"), config("one")], 1, warm_up=0)
 
 
 def test_a_program_that_bears_no_slices_has_none_any_more(
-    laboratory: Laboratory, tmp_path: Path
+    runner: TrialRunner, tmp_path: Path
 ) -> None:
     """It has a deadline by a clock that no system call shows."""
     source = r"""
@@ -124,16 +124,16 @@ def test_a_program_that_bears_no_slices_has_none_any_more(
     }
     """
     job = Job(Target(compile_c(source, tmp_path / "deadline"), "deadline"), ())
-    assert why_not(laboratory, job) == ""
+    assert why_not(runner, job) == ""
     configs = [config(str(number), optional=number > 0) for number in range(8)]
-    found = interleave(laboratory, job, configs, 2, warm_up=0)
-    assert len(found) == 8 and laboratory.left_out == {}
+    found = interleave(runner, job, configs, 2, warm_up=0)
+    assert len(found) == 8 and runner.left_out == {}
     assert not any(trial.in_slices for trials in found.values() for trial in trials)
-    assert "deadline prints something else if it is stopped" in "".join(laboratory.remarks.values())
+    assert "deadline prints something else if it is stopped" in "".join(runner.remarks.values())
 
 
 def test_each_run_in_slices_has_the_report_of_its_runtime(
-    laboratory: Laboratory, tmp_path: Path
+    runner: TrialRunner, tmp_path: Path
 ) -> None:
     source = r"""
     #include <stdlib.h>
@@ -144,13 +144,13 @@ def test_each_run_in_slices_has_the_report_of_its_runtime(
     }
     """
     job = Job(Target(compile_c(source, tmp_path / "prog"), "prog"), ())
-    assert why_not(laboratory, job) == ""
+    assert why_not(runner, job) == ""
     plan = tmp_path / "a.plan"
     write_plan(drawing_plan([PlanGroup(False, REUSE_NEWEST_FIRST)], 4096, 16, None), plan)
     runtime = read_settings().runtime
     environment = under_plan({"PATH": os.environ["PATH"]}, runtime, plan, find_allocator("glibc"))
     configs = [Configuration(name, environment, reports=True) for name in ("a", "b", "c")]
-    found = laboratory.measure_batch(job, [config("glibc"), *configs])
+    found = runner.measure_batch(job, [config("glibc"), *configs])
     assert found["glibc"].runtime == {}
     for name in ("a", "b", "c"):
         assert found[name].runtime["active"] is True
@@ -158,24 +158,24 @@ def test_each_run_in_slices_has_the_report_of_its_runtime(
     assert list((tmp_path / "scratch").glob("stats*")) == []
 
 
-def test_the_run_that_exceeds_its_limit_is_named(laboratory: Laboratory, busy: Job) -> None:
-    assert why_not(laboratory, busy) == ""
+def test_the_run_that_exceeds_its_limit_is_named(runner: TrialRunner, busy: Job) -> None:
+    assert why_not(runner, busy) == ""
     limited = replace(busy, timeout=2.0)
-    assert why_not(laboratory, limited) == ""
+    assert why_not(runner, limited) == ""
     start = time.monotonic()
     with pytest.raises(TrialFailed, match="under slow did not end within 2 s"):
-        laboratory.measure_batch(limited, [config("one"), config("slow", WORK="90"), config("two")])
+        runner.measure_batch(limited, [config("one"), config("slow", WORK="90"), config("two")])
     assert time.monotonic() - start < 12
 
 
-def test_programs_that_have_no_slices_are_told_apart(laboratory: Laboratory, busy: Job) -> None:
+def test_programs_that_have_no_slices_are_told_apart(runner: TrialRunner, busy: Job) -> None:
     shell = Job(Target(Path("/bin/sh"), "sh"), ("-c", "sleep 0.3"))
-    assert why_not(laboratory, shell) == "it does not only compute, in one thread"
+    assert why_not(runner, shell) == "it does not only compute, in one thread"
     brief = Job(Target(Path("/bin/true"), "true"), ())
-    assert why_not(laboratory, brief) == "its runs are short"
+    assert why_not(runner, brief) == "its runs are short"
     prepared = replace(busy, prepare="true")
-    assert why_not(laboratory, prepared) == "each run needs a state of its own"
-    assert [len(it) for it in laboratory.batches(prepared, [config("a"), config("b")])] == [1, 1]
+    assert why_not(runner, prepared) == "each run needs a state of its own"
+    assert [len(it) for it in runner.batches(prepared, [config("a"), config("b")])] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -187,12 +187,12 @@ def test_programs_that_have_no_slices_are_told_apart(laboratory: Laboratory, bus
     ],
 )
 def test_what_a_program_does_to_files_decides(
-    laboratory: Laboratory, tmp_path: Path, script: str, why: str
+    runner: TrialRunner, tmp_path: Path, script: str, why: str
 ) -> None:
     """A name that differs from run to run belongs to one run."""
     loop = "i=0; while [ $i -lt 600000 ]; do i=$((i + 1)); done; "
     words = script.replace("{folder}", str(tmp_path))
-    found = why_not(laboratory, Job(Target(Path("/bin/sh"), "sh"), ("-c", loop + words)))
+    found = why_not(runner, Job(Target(Path("/bin/sh"), "sh"), ("-c", loop + words)))
     assert found.endswith(why.replace("{folder}", str(tmp_path))) and bool(found) == bool(why)
 
 
@@ -265,11 +265,11 @@ def test_wrong_usage_and_programs_that_cannot_start_are_told(tmp_path: Path) -> 
 
 
 def test_a_program_that_cannot_start_leaves_no_other_behind(
-    laboratory: Laboratory, busy: Job, tmp_path: Path
+    runner: TrialRunner, busy: Job, tmp_path: Path
 ) -> None:
-    assert why_not(laboratory, busy) == ""
+    assert why_not(runner, busy) == ""
     missing = replace(config("two"), program=Target(tmp_path / "missing", "busy"))
     with pytest.raises(CannotRun, match="No such file"):
-        laboratory.measure_batch(busy, [config("one", WORK="50"), missing])
+        runner.measure_batch(busy, [config("one", WORK="50"), missing])
     processes = subprocess.run(["pgrep", "-f", str(busy.target.path)], capture_output=True)
     assert processes.stdout == b""

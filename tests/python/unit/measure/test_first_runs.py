@@ -20,11 +20,11 @@ NATIVE = Configuration("glibc", {})
 
 
 def remarks(job: Job, wall: float) -> list[str]:
-    laboratory = SimpleNamespace(
+    runner = SimpleNamespace(
         consider_slices=lambda *_: "", measure=lambda *_: Trial(wall, wall, 0.0, 1)
     )
     launcher = SimpleNamespace(pid=os.getpid())
-    found = run_first(cast(Any, laboratory), cast(Any, launcher), job, NATIVE, place_objects=False)
+    found = run_first(cast(Any, runner), cast(Any, launcher), job, NATIVE, place_objects=False)
     return [remark for remark in found.remarks if "too short" in remark]
 
 
@@ -49,7 +49,7 @@ def test_each_run_is_told_with_the_seconds_of_those_that_have_ended() -> None:
         ended.append(0.3 + 0.1 * len(ended))
         return Trial(ended[-1], 0.3, 0.0, 1)
 
-    laboratory = SimpleNamespace(consider_slices=lambda *_: "", measure=measure)
+    runner = SimpleNamespace(consider_slices=lambda *_: "", measure=measure)
     launcher = SimpleNamespace(pid=os.getpid())
-    run_first(cast(Any, laboratory), cast(Any, launcher), JOB, NATIVE, begin_run=told.append)
+    run_first(cast(Any, runner), cast(Any, launcher), JOB, NATIVE, begin_run=told.append)
     assert len(told) == len(ended) >= 2

@@ -12,8 +12,8 @@ from halo.base.settings import read_settings
 from halo.binary.process.foreground import Ending
 from halo.binary.process.target import Target
 from halo.measure.runs.job import Configuration, Job, Output
-from halo.measure.runs.laboratory import Laboratory
 from halo.measure.runs.launcher import Failure, Run
+from halo.measure.runs.trial_runner import TrialRunner
 
 JOB = Job(Target(Path("/bin/srv"), "srv"), ("7777",))
 
@@ -22,7 +22,7 @@ def test_a_failure_is_not_called_a_difference_of_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing: Any = None
-    laboratory = Laboratory(read_settings(), nothing, tmp_path, tmp_path / "evidence")
+    runner = TrialRunner(read_settings(), nothing, tmp_path, tmp_path / "evidence")
     died = Failure("it died by signal 11 during the load ./load", ": oh", "fix that first")
 
     def run(job: Job, config: Configuration) -> tuple[Run, Output]:
@@ -32,10 +32,10 @@ def test_a_failure_is_not_called_a_difference_of_output(
         usage = Run(1, Ending(0, 0), 1.0, 1.0, 0.0, 1000, 0, 0.0, 0.0, failure=failure)
         return usage, Output(0, 0, 0, "", (), failure=failure)
 
-    monkeypatch.setattr(laboratory, "_run", run)
-    laboratory.measure(JOB, Configuration("glibc", {}))
+    monkeypatch.setattr(runner, "_run", run)
+    runner.measure(JOB, Configuration("glibc", {}))
     with pytest.raises(TrialFailed) as failed:
-        laboratory.measure(JOB, Configuration("dense over glibc", {}))
+        runner.measure(JOB, Configuration("dense over glibc", {}))
     assert str(failed.value).startswith(
         "srv 7777 fails under dense over glibc, and not under glibc: it died by signal 11 during"
         " the load ./load: oh; "

@@ -21,7 +21,7 @@ from halo.measure.reporter import Reporter
 from halo.measure.results import summarize_findings
 from halo.measure.run import next_allocators
 from halo.measure.runs.job import Configuration, Job
-from halo.measure.runs.laboratory import COOLDOWN
+from halo.measure.runs.trial_runner import COOLDOWN
 from halo.measure.session import MeasurementOptions, Session
 from halo.measure.stages import Rounds
 from support.samples.findings import MACHINE, STEADY, times

@@ -28,7 +28,7 @@ from halo.measure.racing.gains import Objective
 from halo.measure.racing.sequential import LOOKS
 from halo.measure.reporter import Reporter
 from halo.measure.runs.job import Configuration, Job
-from halo.measure.runs.laboratory import COOLDOWN
+from halo.measure.runs.trial_runner import COOLDOWN
 from halo.measure.session import MeasurementOptions, Session, identities
 from halo.measure.stages import Rounds
 from halo.plan import Group, Grouping, build_plan, read_plan, write_plan
@@ -42,7 +42,7 @@ JOB = Job(None, ())  # type: ignore[arg-type]
 
 @pytest.fixture(autouse=True)
 def one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing runs in these tests, so there is no laboratory to ask."""
+    """Nothing runs in these tests, so there is no runner to ask."""
     monkeypatch.setattr(Session, "in_slices", lambda *_: False)
 
 

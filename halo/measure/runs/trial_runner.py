@@ -1,63 +1,50 @@
-"""Runs a job under a configuration and compares its output with that of the first run."""
+"""Runs jobs under configurations, one process at a time or several in time slices."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
 
 from msgspec import structs
 
 from halo.base.errors import BadInput, TrialFailed
-from halo.base.files.atomic import copy_file
 from halo.base.schema.trial import Runtime, Trial
 from halo.base.settings import Settings
 from halo.binary.process.target import Target
 from halo.measure.aging import LitterLog
-from halo.measure.folders import fresh_folder
 from halo.measure.runs.allocator_share import run_under
 from halo.measure.runs.failures import (
     ConfigurationFailed,
     Overdue,
-    ProgramFailed,
     command_of,
-    is_quoted,
-    last_words,
-    remedy,
-    so_far,
 )
+from halo.measure.runs.first_outputs import STREAMS, FirstOutputs
 from halo.measure.runs.job import Configuration, Job, Output, digest
 from halo.measure.runs.launcher import Launcher, Run, Streams
 from halo.measure.runs.litter import HeapAging
 from halo.measure.runs.simulated_runs import simulated_profile
 from halo.measure.runs.single_run import TimeLimits, native_limits, overdue, run_in_slices, run_job
 from halo.measure.runs.slices import even_parts, processes_that_fit, slices, unsuited
-from halo.measure.runs.standard_input import ignored_input
-from halo.measure.services.service_trial import LOAD_ERRORS
 from halo.record.producer import CommandLine
 from halo.record.profile import Profile
 
-STREAMS = ("stdout", "stderr")
 STATS = "stats"  # the files of the runtime's reports, before the pid
 # Seconds of the cool-down: a host reclaims freed huge pages after two (free page reporting). An
 # earlier run would find them still mapped, and be faster than a normal one.
 COOLDOWN = 3.0
 RECORDED = "HALO_LITTER_RECORDED"  # tells the recorder to drop the events of the littering
 NEVER = (0, 0)  # a compared file's times before a run, to detect whether it was written
-CONFIRMING_RUNS = 2  # under glibc, after a difference: does glibc itself repeat the first output?
 
 
-class Laboratory:
-    """Holds the launcher, a scratch folder, and the output of each job's first run.
+class TrialRunner:
+    """Holds the launcher, a scratch folder, and what the first run of each job was like.
 
-    `left_out` has the reason by label if an optional configuration is left out. `remarks` has a
-    sentence for each label under which a run wrote to its standard error and the first run did not,
-    or the other way round; and one if a program bears no time slices.
+    `left_out` has the reason by label if an optional configuration is left out. `remarks` are those
+    of `FirstOutputs`, and one if a program bears no time slices.
     """
 
     def __init__(
@@ -69,27 +56,28 @@ class Laboratory:
         fresh: bool = False,
         remind: Callable[[str], None] | None = None,
     ) -> None:
-        """Differing outputs are kept in the folder `evidence`.
+        """`evidence` and `fresh` are of `FirstOutputs`.
 
-        If `fresh`, it is created only then, under another name if it exists already. `remind` gets
-        a sentence if a first run takes long.
+        `remind` gets a sentence if a first run takes long.
         """
         self._settings = settings
         self._launcher = launcher
         self._aging = HeapAging(settings, launcher, scratch, evidence)
         self._scratch = scratch
-        self._evidence = evidence
-        self._fresh = fresh
         self._remind = remind
         self._seconds: dict[Job, float] = {}  # of the first run
         self._usual: dict[tuple[Job, str], float] = {}  # of the last run, by label
         self._peak_memory: dict[Job, int] = {}  # of the first run, in bytes
         self._suited: set[Job] = set()  # whose runs may have slices
-        self._first: dict[Job, Output] = {}
-        self._native: dict[Job, Configuration] = {}  # of the first run
+        self._outputs = FirstOutputs(
+            scratch, evidence, fresh, lambda job, config: self._run(job, config)[1]
+        )
         self.left_out: dict[str, str] = {}
-        self.remarks: dict[str, str] = {}
         self._huge_freed = -COOLDOWN
+
+    @property
+    def remarks(self) -> dict[str, str]:
+        return self._outputs.remarks
 
     def measure(self, job: Job, config: Configuration) -> Trial:
         """One fresh process.
@@ -104,7 +92,8 @@ class Laboratory:
 
         `first`: its first runs, under `native`.
         """
-        tool, output = self._settings.effects, self._first[job]
+        tool, output = self._settings.effects, self._outputs.of(job)
+        assert output is not None  # of its first run
         why = unsuited(tool, self._launcher, job, native, first, output, self._scratch)
         self.permit_slices(job, not why)
         return why
@@ -152,7 +141,7 @@ class Laboratory:
             for path, name in zip((streams[at].stdout, streams[at].stderr), STREAMS, strict=True):
                 os.replace(path, self._scratch / name)
             output = self._output(job, run)
-            if self._first[job].difference(output, job.ignore_output):
+            if self._outputs.difference(job, output):
                 # Alone, it is judged and blamed like every run.
                 if self._one_by_one(job, [config]):
                     return None
@@ -180,7 +169,7 @@ class Laboratory:
         self, job: Job, config: Configuration, run: Run, output: Output, stats: str = STATS
     ) -> Trial:
         """The trial of a run. Raises as `measure`."""
-        self._check(job, config, output)
+        self._outputs.check(job, config, output)
         self._usual[job, config.label] = run.wall
         aged = config.litter is not None
         runtime = self._runtime_report(run.pid, stats) if config.reports else Runtime()
@@ -252,9 +241,11 @@ class Laboratory:
 
     def _blamed(self, job: Job, config: Configuration, error: Overdue) -> TrialFailed:
         """The error of a run at its time limit; a later one may be the configuration's fault."""
-        if job not in self._first:
+        if self._outputs.of(job) is None:
             return error
-        native = f"{self._seconds[job]:.1f} s in its first run, under {self._native[job].label}"
+        native = (
+            f"{self._seconds[job]:.1f} s in its first run, under {self._outputs.native(job).label}"
+        )
         return TrialFailed(
             f"{error.what} under {config.label} did not end within {error.limit}, and was stopped;"
             f" it took {native}. If that limit is too short: --timeout SECONDS."
@@ -267,7 +258,7 @@ class Laboratory:
 
     def _is_unexpected(self, job: Job, status: int) -> bool:
         """Whether a run failed, so that its files need not exist."""
-        first = self._first.get(job)
+        first = self._outputs.of(job)
         return status not in job.allowed if first is None else status != first.exit_status
 
     def _streams(self, job: Job, ending: str = "") -> Streams:
@@ -320,115 +311,7 @@ class Laboratory:
 
     def output(self, job: Job) -> Output | None:
         """The output that every run of this job must have; None before the first run."""
-        return self._first.get(job)
-
-    def _check(self, job: Job, config: Configuration, output: Output) -> None:
-        first = self._first.get(job)
-        if first is None:
-            self._check_first(job, config, output)
-            return
-        difference = first.difference(output, job.ignore_output)
-        if difference:
-            self._fail(job, config, difference, output.failure is not None)
-        if bool(first.stderr_bytes) != bool(output.stderr_bytes):
-            self._remark(job, config, bool(output.stderr_bytes))
-
-    def _check_first(self, job: Job, config: Configuration, output: Output) -> None:
-        """Raises `ProgramFailed` if the first run failed."""
-        if output.failure is not None:
-            kept = self._keep_failed(job)
-            raise ProgramFailed(
-                f"{command_of(job)} cannot be measured: on its first run under {config.label},"
-                f" {so_far(config)}, {output.failure.what}{output.failure.words};"
-                f" {output.failure.way_out}{kept}."
-            )
-        if output.signal:
-            self._fail_first(job, config, f"died by signal {output.signal}", "fix that first")
-        if output.exit_status not in job.allowed:
-            status = output.exit_status
-            way_out = f"fix that first, or measure it all the same with --allow-status {status}"
-            self._fail_first(job, config, f"ended with status {status}", way_out)
-        self._first[job] = output
-        self._native[job] = config
-        for stream in STREAMS:
-            shutil.copyfile(self._scratch / stream, self._first_stream(job, stream))
-
-    def _fail_first(self, job: Job, config: Configuration, ending: str, way_out: str) -> NoReturn:
-        kept = self._keep_failed(job)
-        if job.stdin is None and ignored_input():
-            way_out = (
-                "its standard input was empty, for halo's own is not passed on: give it with"
-                " --stdin FILE"
-            )
-        words = last_words(self._scratch / "stderr")
-        raise ProgramFailed(
-            f"{command_of(job)} {ending} on its first run under {config.label},"
-            f" {so_far(config)}{words}; {way_out}{kept}."
-        )
-
-    def _keep_failed(self, job: Job) -> str:
-        """Keeps what the run wrote, unless the message has all of it; says where."""
-        others = ["stdout", *([LOAD_ERRORS] if job.service else [])]
-        stderr = self._scratch / "stderr"
-        if is_quoted(stderr) and not any((self._scratch / it).stat().st_size for it in others):
-            return ""
-        for stream in ("stderr", *others):
-            self._keep(self._scratch / stream, f"failed.{stream}")
-        return f"; its output is kept in {self._evidence}"
-
-    def _fail(
-        self, job: Job, config: Configuration, difference: str, is_unusable: bool
-    ) -> NoReturn:
-        """Blames the configuration only if the native one repeats the first output."""
-        native = self._native[job].label
-        for stream in STREAMS:
-            os.replace(self._scratch / stream, self._scratch / f"different.{stream}")
-        unsteady = difference if config == self._native[job] else self._native_difference(job)
-        if config.optional and not unsteady:
-            raise ConfigurationFailed(difference)
-        for stream in STREAMS:
-            self._keep(self._scratch / f"different.{stream}", f"different.{stream}")
-            self._keep(self._first_stream(job, stream), f"first.{stream}")
-        if unsteady:
-            raise TrialFailed(
-                f"{command_of(job)} differs from run to run under {native} itself, without halo:"
-                f" {unsteady}; {remedy(unsteady)} (both are kept in {self._evidence})."
-            )
-        if is_unusable:
-            raise TrialFailed(
-                f"{command_of(job)} fails under {config.label}, and not under {native}:"
-                f" {difference}; the output of both is kept in {self._evidence}."
-            )
-        raise TrialFailed(
-            f"The output of {job.target.name} under {config.label} is not that of its first run"
-            f" under {native}: {difference}; both are kept in {self._evidence}."
-        )
-
-    def _native_difference(self, job: Job) -> str:
-        """The difference of a new run of the first configuration to the first run, or ''."""
-        for _ in range(CONFIRMING_RUNS):
-            _, output = self._run(job, self._native[job])
-            difference = self._first[job].difference(output, job.ignore_output)
-            if difference:
-                return difference
-        return ""
-
-    def _remark(self, job: Job, config: Configuration, wrote: bool) -> None:
-        who = f"Under {config.label}, {job.target.name} wrote"
-        what = (
-            f" to its standard error, unlike in its first run{last_words(self._scratch / 'stderr')}"
-        )
-        self.remarks.setdefault(config.label, f"{who}{'' if wrote else ' nothing'}{what}.")
-
-    def _first_stream(self, job: Job, stream: str) -> Path:
-        return self._scratch / f"first-{list(self._first).index(job)}.{stream}"
-
-    def _keep(self, stream: Path, name: str) -> None:
-        """Copies a stream to the evidence."""
-        if self._fresh:
-            self._evidence, self._fresh = fresh_folder(self._evidence), False
-        self._evidence.mkdir(parents=True, exist_ok=True)
-        copy_file(stream, self._evidence / name)
+        return self._outputs.of(job)
 
     def _runtime_report(self, pid: int, stats: str) -> Runtime:
         """The runtime's report on this process; those of its children are only counted."""

@@ -25,7 +25,7 @@ class Plan:
     seeds: int
 
 
-class Laboratory:
+class MixRunner:
     """Makes the streams that are needed, and mixes them."""
 
     def __init__(self, tools: Tools, maker: StreamMaker) -> None:
