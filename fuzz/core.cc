@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "fuzz/finding.h"
-#include "runtime/heap/stepping_heap.h"
+#include "runtime/extra/stepping/stepping_heap.h"
 #include "runtime/identify/callers.h"
 #include "runtime/pages/arena.h"
 #include "runtime/serve/grouped.h"

@@ -25,11 +25,12 @@
 #include "plan/plan_file.h"
 #include "runtime/base/active_plan.h"
 #include "runtime/code/alignment.h"
+#include "runtime/extra.h"
+#include "runtime/extra/random_pools.h"
+#include "runtime/extra/redirect/selectors.h"
+#include "runtime/extra/spans/span_heap.h"
 #include "runtime/identify/identifier.h"
 #include "runtime/modules/modules.h"
-#include "runtime/redirect/selectors.h"
-#include "runtime/serve/random_pools.h"
-#include "runtime/spans/spans.h"
 
 namespace halo::fuzz {
 namespace {
@@ -272,7 +273,8 @@ void walk_a_real_stack(PlanView& view) {
 
 void draw_groups(const PlanView& view) {
   const auto groups = static_cast<uint32_t>(view.groups.size());
-  runtime::configure_random_pools(groups, view.states[0].alignment == 16);
+  runtime::random_pools = groups;
+  runtime::align_pools(view.states[0].alignment == 16);
   for (int i = 0; i < 64; ++i) {
     const runtime::CallerCode code = runtime::draw_pool();
     require(runtime::is_decided(code) && runtime::group_of(code) < groups,

@@ -10,7 +10,7 @@ kind=${1:-} minutes=${2:-} seed=${3:-$(date +%s)}
 [[ $kind =~ ^(plan|operations|trace|objects|tidy|mutants)$ && $minutes =~ ^[0-9]*\.?[0-9]+$ && $seed =~ ^[0-9]+$ ]] || usage
 build=$(realpath -m "${HALO_BUILD:-build}")
 built=$build/bin/fuzz_$kind
-[ "$kind" != mutants ] || built=$build/lib/libhalo.so
+[ "$kind" != mutants ] || built=$build/lib/libhalo-extra.so
 [ -e "$built" ] || { echo "fuzz: nothing is built; run: scripts/build.sh everything" >&2; exit 2; }
 
 kept=$build/fuzz
@@ -73,7 +73,7 @@ fi
 own "$build/bin/fuzz_$kind"
 if [ "$kind" = operations ]; then
   "$build/bin/fuzz_malloc" --write-plan "$kept/fuzz_malloc.plan"
-  own env LD_PRELOAD="$build/lib/libhalo.so" HALO_PLAN="$kept/fuzz_malloc.plan" \
+  own env LD_PRELOAD="$build/lib/libhalo-extra.so" HALO_PLAN="$kept/fuzz_malloc.plan" \
     "$build/bin/fuzz_malloc"
 fi
 exit $status

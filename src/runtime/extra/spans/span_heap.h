@@ -138,4 +138,6 @@ class SpanHeap {
   std::atomic<uint32_t> deferred_{0};
 };
 
+HALO_HIDDEN extern constinit SpanHeap span_heap;
+
 }  // namespace halo::runtime

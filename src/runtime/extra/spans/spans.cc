@@ -19,11 +19,10 @@
 
 namespace halo::runtime {
 
+constinit SpanHeap span_heap;
 constinit bool has_spans = false;
 
 namespace {
-
-constinit SpanHeap span_heap;
 
 constexpr size_t kMaxRange = size_t{64} << 30;
 constexpr size_t kMinRange = size_t{1} << 30;
