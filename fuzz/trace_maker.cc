@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tools/synthetic_events.h"
 #include "tracing/format/synthetic_sections.h"
 #include "tracing/format/synthetic_trace.h"
-#include "tracing/format/tools/synthetic_events.h"
 
 namespace halo::fuzz {
 namespace {

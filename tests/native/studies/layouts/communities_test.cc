@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graphs.h"
-#include "studies/layouts/tools/planted_graph.h"
+#include "tools/planted_graph.h"
 
 namespace halo::layout {
 namespace {

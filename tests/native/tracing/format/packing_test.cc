@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "tracing/format/tools/synthetic_events.h"
+#include "tools/synthetic_events.h"
 
 namespace halo::trace {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <thread>
 
+#include "tools/synthetic_events.h"
 #include "tracing/format/synthetic_trace.h"
-#include "tracing/format/tools/synthetic_events.h"
 
 namespace halo::trace {
 namespace {

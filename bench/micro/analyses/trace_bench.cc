@@ -13,7 +13,7 @@
 #include <ctime>
 #include <string>
 
-#include "tracing/format/tools/synthetic_events.h"
+#include "tools/synthetic_events.h"
 #include "tracing/format/trace_reader.h"
 
 using namespace halo::trace;

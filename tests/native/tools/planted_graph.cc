@@ -1,5 +1,5 @@
 // Draws planted graphs, and compares partitions.
-#include "studies/layouts/tools/planted_graph.h"
+#include "tools/planted_graph.h"
 
 #include <algorithm>
 #include <cmath>

@@ -21,7 +21,7 @@
 #include "studies/layouts/communities.h"
 #include "studies/layouts/object_facts.h"
 #include "studies/layouts/orders.h"
-#include "studies/layouts/tools/planted_graph.h"
+#include "tools/planted_graph.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The events of lists, trees, arrays, recursion and random accesses.
-#include "tracing/format/tools/synthetic_events.h"
+#include "tools/synthetic_events.h"
 
 #include <algorithm>
 
