@@ -32,6 +32,7 @@ from typing import Any
 from halo.base.settings import Settings, read_settings
 from halo.measure.candidates import PlanVariant
 from halo.plan import Plan, PlanGroup, drawing_plan
+from halo.plan.runtimes import runtime_of
 from halo.plan.strategies.planning import make_plan, save_plan
 from halo.record.profile import Profile, merge_parts
 
@@ -196,7 +197,7 @@ class Soak:
         try:
             found = self.run(
                 {
-                    "LD_PRELOAD": str(self.settings.runtime),
+                    "LD_PRELOAD": str(runtime_of(self.settings.runtime, plan)),
                     "HALO_PLAN": str(plan),
                     "HALO_STATS": str(self.statistics / "%p.json"),
                 }

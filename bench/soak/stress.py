@@ -30,6 +30,7 @@ from halo.measure.candidates import make_plans
 from halo.measure.deep.choice import VARIANTS, choose_variants
 from halo.measure.runs.job import Job
 from halo.measure.statistics import Ratio, ratio, summarize
+from halo.plan.runtimes import runtime_of
 from halo.record.profile import read_profile
 
 STRATEGIES = tuple(it.label for it in VARIANTS if it.strategy in ("dense", "everything"))
@@ -102,7 +103,7 @@ def make_everything_grouped(
         for variant, plan, _ in make_plans(read_profile(profile), variants, folder)
     }
     for label, plan in plans.items():
-        printed = run_planned(training, {}, str(settings.runtime), plan, stats)
+        printed = run_planned(training, {}, str(runtime_of(settings.runtime, plan)), plan, stats)
         found, made = grouped(json.loads(stats.read_text())), json.loads(printed)["operations"] / 2
         if found < MIN_GROUPED * made:
             sys.exit(f"{label}: only {found} of {made:.0f} allocations were grouped")

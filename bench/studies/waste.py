@@ -28,6 +28,7 @@ from halo.measure.bundled import Bundled, find_bundled, list_plain, prepare
 from halo.measure.candidates import make_plans
 from halo.measure.deep.choice import choose_variants
 from halo.measure.runs.job import Job
+from halo.plan.runtimes import runtime_of
 from halo.record.profile import read_profile
 
 STRATEGIES = ("halo", "dense", "one-pool", "dense-by-size")
@@ -121,7 +122,7 @@ def planned_run(
     environment = {
         **os.environ,
         **program.env,
-        "LD_PRELOAD": str(settings.runtime),
+        "LD_PRELOAD": str(runtime_of(settings.runtime, plan)),
         "HALO_PLAN": str(plan),
         "HALO_STATS": str(stats),
     }
