@@ -19,6 +19,7 @@ from halo.base.settings import Settings
 from halo.binary.process.allocators import preload
 from halo.binary.process.target import Target
 from halo.measure.runs.process_watch import ProcessWatch, Seen
+from halo.plan.runtimes import runtime_of
 from halo.ship.doctor.own_malloc import FAMILY, OPERATORS
 
 GRACE = 2.0  # seconds that the program has to end after SIGTERM
@@ -40,9 +41,11 @@ class Binding:
 class Observation:
     """An observed run; `status` is as of subprocess: negative for a signal.
 
-    `stats` is the runtime's report; `work` is the processor time by process.
+    `runtime` is the library that was preloaded, `stats` is the runtime's report; `work` is the
+    processor time by process.
     """
 
+    runtime: Path
     status: int
     bindings: frozenset[Binding]
     stats: dict[str, Any]
@@ -55,7 +58,8 @@ def observe(
 ) -> Observation:
     """Runs the program with empty input and dropped output; the loader logs every binding."""
     with scratch_folder() as folder:
-        environment = preload(settings.environment, [settings.runtime])
+        runtime = settings.runtime if plan is None else runtime_of(settings.runtime, plan)
+        environment = preload(settings.environment, [runtime])
         environment |= {
             "LD_DEBUG": "bindings",
             "LD_DEBUG_OUTPUT": str(folder / "bindings"),
@@ -73,6 +77,7 @@ def observe(
             finally:
                 _end(child)
         return Observation(
+            runtime,
             status,
             frozenset(_bindings(folder / f"bindings.{child.pid}")),
             _stats(folder / f"stats.{child.pid}"),

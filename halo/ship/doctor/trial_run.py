@@ -26,7 +26,7 @@ def examine_run(
     except Unsuitable as error:
         yield refusal_of("run: launcher", error)
         return
-    reached = [b for b in seen.bindings if same_file(b.library, settings.runtime)]
+    reached = [b for b in seen.bindings if same_file(b.library, seen.runtime)]
     if not reached:
         yield refusal(
             "run: reached",
@@ -37,7 +37,7 @@ def examine_run(
         return
     users = {b.module.name for b in reached}
     yield fine("run: reached", f"{len(users)} modules allocate through halo")
-    yield from _past(settings, target, seen)
+    yield from _past(target, seen)
     if plan is not None:
         yield _placed(target, plan, seen)
 
@@ -57,7 +57,7 @@ def _ending(target: Target, seen: Observation) -> Finding:
     )
 
 
-def _past(settings: Settings, target: Target, seen: Observation) -> Iterator[Finding]:
+def _past(target: Target, seen: Observation) -> Iterator[Finding]:
     """Findings on modules bound to another malloc or free; the runtime's own do not count.
 
     Bindings to the program do not count either. Either it replaces operators, which a check of its
@@ -66,8 +66,8 @@ def _past(settings: Settings, target: Target, seen: Observation) -> Iterator[Fin
     past = [
         b
         for b in seen.bindings
-        if not same_file(b.module, settings.runtime)
-        and not any(same_file(b.library, path) for path in (settings.runtime, target.path))
+        if not same_file(b.module, seen.runtime)
+        and not any(same_file(b.library, path) for path in (seen.runtime, target.path))
         and str(b.library) != target.name
     ]
     inside = sorted({b.module.name for b in past if b.namespace != 0})

@@ -14,6 +14,7 @@ import pytest
 
 from halo.base.settings import read_settings
 from halo.binary.process.target import locate_target
+from halo.plan import PlanGroup, drawing_plan, write_plan
 from halo.ship.doctor import Finding, Weight
 from halo.ship.doctor.trial_run import examine_run
 from support.command import compile_c, halo
@@ -148,6 +149,15 @@ def test_a_program_that_leaves_without_a_report(built: Path) -> None:
     found = run(built, "_exit", "now", plan=built / "prog.plan")["run: placed"]
     assert found.weight is Weight.NOTE
     assert "without running its exit handlers" in found.sentence
+
+
+def test_a_plan_that_needs_more_than_the_core(built: Path, tmp_path: Path) -> None:
+    """It draws pools at random, so it places objects of any program."""
+    plan = tmp_path / "pools.plan"
+    write_plan(drawing_plan([PlanGroup(False, 0, True)] * 2, 4096, 16, None), plan)
+    found = run(built, "0", plan=plan)
+    assert found["run: reached"].weight is Weight.FINE
+    assert found["run: placed"].weight is Weight.FINE, found["run: placed"].sentence
 
 
 def test_a_plan_that_places_nothing(built: Path, tmp_path: Path) -> None:
