@@ -73,7 +73,7 @@ fi
 own "$build/bin/fuzz_$kind"
 if [ "$kind" = operations ]; then
   "$build/bin/fuzz_malloc" --write-plan "$kept/fuzz_malloc.plan"
-  own env LD_PRELOAD="$build/lib/libhalo-extra.so" HALO_PLAN="$kept/fuzz_malloc.plan" \
+  own env LD_PRELOAD="$build/lib/libhalo.so" HALO_PLAN="$kept/fuzz_malloc.plan" \
     "$build/bin/fuzz_malloc"
 fi
 exit $status

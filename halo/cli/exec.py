@@ -121,6 +121,10 @@ class ExecCommand:
         runtime = settings.checking_runtime if options.check else settings.runtime
         check_library("checking runtime" if options.check else "runtime", runtime)
         plan = options.plan
+        if plan is not None and not options.check:
+            from halo.plan.runtimes import runtime_of
+
+            check_library("runtime", runtime_of(runtime, plan))
         if options.check and plan is None:
             plan = _plan_of_all_objects(target.path if target else None)
         watch = None if stale or plan is None else _watch(options, plan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,6 +33,13 @@ def runtime_of(runtime: Path, plan: Path) -> Path:
     return runtime.with_name(EXTRA) if needs_more else runtime
 
 
+def without_runtimes(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment without our libraries in LD_PRELOAD, as two of them serve side by side."""
+    words = re.split("[: ]", environment.get("LD_PRELOAD", ""))
+    users = [word for word in words if word and Path(word).name not in (CORE, EXTRA)]
+    return {**environment, "LD_PRELOAD": ":".join(users)}
+
+
 def under_plan(
     environment: Mapping[str, str],
     runtime: Path,
@@ -44,7 +52,7 @@ def under_plan(
     `runtime` is `libhalo.so`, or its checking build; `beside` is another library that is preloaded.
     """
     libraries = [runtime_of(runtime, plan), beside, allocator.library]
-    result = preload(environment, libraries)
+    result = preload(without_runtimes(environment), libraries)
     result |= allocator.variables
     result[PLAN_VARIABLE] = os.fspath(plan.absolute())
     return result

@@ -72,7 +72,10 @@ def _same_file(one: str, other: str) -> bool:
 
 def check_runtime(settings: Settings) -> None:
     """Refuses a runtime that is not built, or whose path LD_PRELOAD cannot express."""
-    check_library("runtime", settings.runtime)
+    from halo.plan.runtimes import runtimes
+
+    for path in runtimes(settings.runtime):
+        check_library("runtime", path)
 
 
 def check_library(name: str, path: Path) -> None:

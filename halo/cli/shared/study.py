@@ -54,7 +54,7 @@ class Study(ABC):
             if path is not None:
                 check_place(path)
         found = self.study(settings, options, rest)
-        found.show()
-        if options.json is not None:
+        if options.json is not None:  # first, as standard output may be closed
             write_json(found.document(), options.json)
+        found.show()
         return found.answer

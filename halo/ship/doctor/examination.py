@@ -11,6 +11,7 @@ from halo.base.settings import Settings
 from halo.binary.elf import ElfError
 from halo.binary.process.allocators import preload
 from halo.binary.process.target import Anatomy, Target, examine
+from halo.plan.runtimes import CORE, EXTRA, runtime_of
 from halo.ship.doctor.allocator_functions import examine_functions
 from halo.ship.doctor.environment import (
     describe_thread_locals,
@@ -81,14 +82,15 @@ def _with_libraries(settings: Settings, case: Case, anatomy: Anatomy) -> Iterato
     except ElfError as error:
         yield refusal("headers", str(error), "give an intact file")
         return
-    own = settings.runtime if settings.runtime.is_file() else None
+    served_by = settings.runtime if case.plan is None else runtime_of(settings.runtime, case.plan)
+    own = served_by if served_by.is_file() else None
     plain = ask_loader(anatomy.interpreter, program.path, settings.environment)
     together = ask_loader(anatomy.interpreter, program.path, preload(settings.environment, [own]))
     unloadable = find_unloadable(case.target.name, own, plain, together)
     if unloadable is not None:
         yield unloadable
         return
-    everything = _readable(p for p in plain.libraries if p.name != settings.runtime.name)
+    everything = _readable(p for p in plain.libraries if p.name not in (CORE, EXTRA))
     libraries = [module for module in everything if not module.is_c_library]
     yield fine("libraries", f"{len(everything)} loaded at the start")
     yield from examine_surroundings(settings, plain, (program, *libraries))

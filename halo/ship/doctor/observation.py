@@ -19,7 +19,7 @@ from halo.base.settings import Settings
 from halo.binary.process.allocators import preload
 from halo.binary.process.target import Target
 from halo.measure.runs.process_watch import ProcessWatch, Seen
-from halo.plan.runtimes import runtime_of
+from halo.plan.runtimes import runtime_of, without_runtimes
 from halo.ship.doctor.own_malloc import FAMILY, OPERATORS
 
 GRACE = 2.0  # seconds that the program has to end after SIGTERM
@@ -59,7 +59,7 @@ def observe(
     """Runs the program with empty input and dropped output; the loader logs every binding."""
     with scratch_folder() as folder:
         runtime = settings.runtime if plan is None else runtime_of(settings.runtime, plan)
-        environment = preload(settings.environment, [runtime])
+        environment = preload(without_runtimes(settings.environment), [runtime])
         environment |= {
             "LD_DEBUG": "bindings",
             "LD_DEBUG_OUTPUT": str(folder / "bindings"),

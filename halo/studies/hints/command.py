@@ -82,10 +82,11 @@ class HintsCommand(Study):
         with workspace() as folder:
             prepared = prepare(settings, options.trace, folder, options.phase)
             found = find_hints(settings, prepared, wanted, folder, _tell)
+        written = options.output is None or write_hints(found.types, options.output)
 
         def show() -> None:
             show_hints(found)
-            if options.output is not None and not write_hints(found.types, options.output):
+            if not written:
                 print(
                     "No type has a hint that a compiler can pass, so"
                     f" {options.output} is not written."

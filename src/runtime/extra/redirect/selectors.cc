@@ -10,7 +10,7 @@
 namespace halo::runtime {
 namespace {
 
-constinit std::span<const plan::Site> sites;  // of the plan; none before configure_selectors
+constinit std::span<const plan::Site> sites;  // of the plan; none before begin_selectors
 constinit SiteAddress addresses[plan::kMaxSites]{};
 
 // Collects the calls of one module; returns their number.

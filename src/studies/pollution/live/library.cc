@@ -1,5 +1,5 @@
-// libhalo-watch.so, preloaded with libhalo.so: starts the watch in a program, and reports at its
-// end.
+// libhalo-watch.so, preloaded with libhalo-extra.so: starts the watch in a program, and reports at
+// its end.
 #include "studies/pollution/live/library.h"
 
 #include <pthread.h>

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from halo.plan import PlanGroup, drawing_plan, write_plan
 from support.command import BUILD, LOADER, REPOSITORY, compile_c, halo
 from support.refusals import (
     BAD_INPUT,
@@ -181,6 +182,14 @@ def test_a_build_that_is_not_there(folder: Path) -> None:
     nowhere = str(folder / "nowhere")
     for command in ("record", "probe"):
         check(folder, MISSING, "run: make build", command, "--", "./prog", HALO_BUILD=nowhere)
+
+
+def test_the_library_of_such_a_plan_is_not_there(folder: Path) -> None:
+    (folder / "core" / "lib").mkdir(parents=True)
+    (folder / "core" / "lib" / "libhalo.so").touch()
+    write_plan(drawing_plan([PlanGroup(False, 0, True)] * 2, 4096, 16, None), folder / "pools.plan")
+    words = ("exec", "--plan", "pools.plan", "--", "./prog")
+    check(folder, MISSING, "libhalo-extra.so", *words, HALO_BUILD=str(folder / "core"))
 
 
 def damaged_files(good: bytes) -> dict[str, bytes]:

@@ -67,3 +67,12 @@ def test_a_plan_that_cannot_be_read_is_left_to_the_runtime(
     if content is not None:
         path.write_bytes(content)
     assert runtime_of(RUNTIME, path) == RUNTIME
+
+
+def test_a_runtime_that_is_preloaded_already_is_replaced(tmp_path: Path) -> None:
+    """Both would serve side by side: of a program under a plan that starts halo, for one."""
+    path = tmp_path / "a.plan"
+    write_plan(plan_with(BY_SIZE, BY_SIZE), path)
+    users = {"LD_PRELOAD": "/other/libhalo.so /x.so:/r/libhalo-extra.so"}
+    found = under_plan(users, RUNTIME, path, find_allocator("glibc"))
+    assert found["LD_PRELOAD"] == "/r/libhalo-extra.so:/x.so"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.command import LOADER
-from support.planned import RUNTIME, compile_program, make_plan, run_planned
+from support.planned import EXTRA_RUNTIME, RUNTIME, compile_program, make_plan, run_planned
 
 # Everything the library exports: 20 forms of operator new and delete among it.
 EXPORTS = """
@@ -33,19 +33,22 @@ def output(*command: str | Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_exports_are_the_allocation_interface_and_what_aging_asks() -> None:
-    listed = output("nm", "-D", "--defined-only", RUNTIME).splitlines()
+@pytest.mark.parametrize("library", [RUNTIME, EXTRA_RUNTIME], ids=["core", "extra"])
+def test_exports_are_the_allocation_interface_and_what_aging_asks(library: Path) -> None:
+    listed = output("nm", "-D", "--defined-only", library).splitlines()
     assert {line.split()[-1] for line in listed} == set(EXPORTS.split())
 
 
-def test_thread_locals_are_initial_exec_and_small() -> None:
-    assert "DTPMOD64" not in output("readelf", "-rW", RUNTIME)
-    tls = re.search(r"TLS +0x\w+ 0x\w+ 0x\w+ 0x\w+ (0x\w+)", output("readelf", "-lW", RUNTIME))
-    assert tls is not None and int(tls.group(1), 16) <= 64
+@pytest.mark.parametrize(("library", "most"), [(RUNTIME, 64), (EXTRA_RUNTIME, 72)])
+def test_thread_locals_are_initial_exec_and_small(library: Path, most: int) -> None:
+    assert "DTPMOD64" not in output("readelf", "-rW", library)
+    tls = re.search(r"TLS +0x\w+ 0x\w+ 0x\w+ 0x\w+ (0x\w+)", output("readelf", "-lW", library))
+    assert tls is not None and int(tls.group(1), 16) <= most
 
 
-def test_it_needs_nothing_but_libc() -> None:
-    needed = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", RUNTIME))
+@pytest.mark.parametrize("library", [RUNTIME, EXTRA_RUNTIME], ids=["core", "extra"])
+def test_it_needs_nothing_but_libc(library: Path) -> None:
+    needed = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", library))
     assert set(needed) == {"libc.so.6", "ld-linux-x86-64.so.2"}
 
 
@@ -56,7 +59,15 @@ MOVED = re.compile(r"dl(sym|vsym|addr1?|open|close|error|info)|pthread_(key|once
 
 
 @pytest.mark.parametrize(
-    "name", ["libhalo", "libhalo-check", "libhalo-detector", "libhalo-litterer", "libhalo-tidy"]
+    "name",
+    [
+        "libhalo",
+        "libhalo-extra",
+        "libhalo-check",
+        "libhalo-detector",
+        "libhalo-litterer",
+        "libhalo-tidy",
+    ],
 )
 def test_preloaded_libraries_start_under_old_c_libraries(name: str) -> None:
     """Children may have another C library than the program: snaps, containers, conda."""

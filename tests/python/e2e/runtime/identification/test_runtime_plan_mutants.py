@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 
 from halo.plan import PlanGroup, drawing_plan, write_plan
+from halo.plan.runtimes import runtime_of
 from support.command import REPOSITORY
 from support.plan_mutants import mutants
-from support.planned import EXTRA_RUNTIME, compile_program, make_plan
+from support.planned import RUNTIME, compile_program, make_plan
 from support.programs.life import plan_of_each_context
 
 SOURCE = REPOSITORY / "tests" / "programs" / "mutants" / "shapes.c"
@@ -50,9 +51,9 @@ def plan_of(kind: str, program: Path, folder: Path) -> Path:
     return path
 
 
-def run_under(program: Path, plan: Path) -> tuple[str, str]:
+def run_under(program: Path, plan: Path, runtime: Path) -> tuple[str, str]:
     """What is wrong with a run under the plan (empty if nothing is), and what was said of it."""
-    variables = {"LD_PRELOAD": str(EXTRA_RUNTIME), "HALO_PLAN": str(plan)}
+    variables = {"LD_PRELOAD": str(runtime), "HALO_PLAN": str(plan)}
     try:
         run = subprocess.run(
             [program],
@@ -79,12 +80,13 @@ def native_output(program: Path) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_mutated_plans_are_refused_or_harmless(kind: str, program: Path, tmp_path: Path) -> None:
     whole = plan_of(kind, program, tmp_path)
-    assert run_under(program, whole) == ("", "")
+    runtime = runtime_of(RUNTIME, whole)
+    assert run_under(program, whole, runtime) == ("", "")
     problems, refused = [], 0
     plan = tmp_path / "mutant.plan"
     for name, content in islice(mutants(whole.read_bytes(), SEED), COUNT):
         plan.write_bytes(content)
-        problem, sentence = run_under(program, plan)
+        problem, sentence = run_under(program, plan, runtime)
         refused += sentence != ""
         if problem:
             problems.append(f"{name}: {problem}: {sentence}")
