@@ -71,7 +71,7 @@ class FirstOutputs:
         if first is None:
             self._check_first(job, config, output)
             return
-        difference = first.difference(output, job.ignore_output)
+        difference = self.difference(job, output)
         if difference:
             self._fail(job, config, difference, output.failure is not None)
         if bool(first.stderr_bytes) != bool(output.stderr_bytes):
@@ -152,7 +152,7 @@ class FirstOutputs:
         """The difference of a new run of the first configuration to the first run, or ''."""
         for _ in range(CONFIRMING_RUNS):
             output = self._repeat(job, self._native[job])
-            difference = self._first[job].difference(output, job.ignore_output)
+            difference = self.difference(job, output)
             if difference:
                 return difference
         return ""
