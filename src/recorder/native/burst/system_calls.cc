@@ -2,6 +2,7 @@
 #include "recorder/native/burst/system_calls.h"
 
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "recorder/native/burst/burst_thread.h"
@@ -23,12 +24,25 @@ CallTreatment treatment(const BurstThread& thread, bool (*is_of_module)(uint64_t
     case SYS_clock_gettime:
     case SYS_gettimeofday:
     case SYS_getrusage:
+    case SYS_getuid:
+    case SYS_geteuid:
+    case SYS_getgid:
+    case SYS_getegid:
+    case SYS_times:
     case SYS_fstat:
+    case SYS_fstatfs:
     case SYS_lseek:
       return CallTreatment::kRuns;
     case SYS_mmap: {
       const bool is_risky =
           (registers[kRdx] & PROT_EXEC) != 0 || (registers[kR10] & MAP_FIXED) != 0;
+      return is_risky ? CallTreatment::kEnds : CallTreatment::kRuns;
+    }
+    case SYS_prctl:
+      return registers[kRdi] == PR_SET_NAME ? CallTreatment::kRuns : CallTreatment::kEnds;
+    // By it, the C library grows the heaps of threads.
+    case SYS_mprotect: {
+      const bool is_risky = (registers[kRdx] & PROT_EXEC) != 0 || touches_module();
       return is_risky ? CallTreatment::kEnds : CallTreatment::kRuns;
     }
     case SYS_munmap:

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -347,6 +348,42 @@ TEST_F(BurstsTest, CodeThatIsNotOfAFileRunsNatively) {
   begin();
   EXPECT_EQ(reinterpret_cast<int (*)()>(page)(), 43);
   munmap(page, 4096);
+}
+
+TEST_F(BurstsTest, CallsThatDoNotWaitAreMadeInABurst) {
+  constexpr size_t kPage = 4096;
+  void* page = mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  begin();
+  const int made = mprotect(page, kPage, PROT_READ | PROT_WRITE);
+  const bool is_active_behind_protecting = Bursts::is_active();
+  *static_cast<volatile int*>(page) = 1;
+  prctl(PR_SET_NAME, "in a burst");
+  const bool is_active_behind_naming = Bursts::is_active();
+  const auto found = within(page, kPage);
+  EXPECT_EQ(made, 0);
+  EXPECT_TRUE(is_active_behind_protecting);
+  EXPECT_TRUE(is_active_behind_naming);
+  EXPECT_EQ(found.size(), 1u);
+  munmap(page, kPage);
+}
+
+TEST_F(BurstsTest, MemoryThatBecomesCodeEndsABurst) {
+  constexpr size_t kPage = 4096;
+  void* page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  begin();
+  const int made = mprotect(page, kPage, PROT_READ | PROT_EXEC);
+  EXPECT_FALSE(Bursts::is_active());
+  EXPECT_EQ(made, 0);
+  munmap(page, kPage);
+}
+
+TEST_F(BurstsTest, ChangedProtectionOfAModuleEndsABurst) {
+  constexpr size_t kPage = 4096;
+  alignas(kPage) static char data[kPage];
+  begin();
+  const int made = mprotect(data, kPage, PROT_READ | PROT_WRITE);
+  EXPECT_FALSE(Bursts::is_active());
+  EXPECT_EQ(made, 0);
 }
 
 }  // namespace
