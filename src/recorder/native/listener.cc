@@ -48,7 +48,6 @@ uint64_t frame_at(uint64_t slot) { return reinterpret_cast<const uint64_t*>(slot
 
 void put_alloc(Thread& thread, Kind then, void* address, size_t size, uint64_t slot) {
   const Busy busy(thread);
-  const Bursts::NotCounted reporting;
   if (Bursts::is_active()) Sampler::flush(thread);
   const StackChange change = thread.stack.walk(engine.rows(), slot, frame_at(slot));
   StreamWriter& writer = thread.writer;
@@ -85,7 +84,6 @@ void put_alloc(Thread& thread, Kind then, void* address, size_t size, uint64_t s
   Thread* thread = engine.enter();
   if (thread == nullptr) return;
   const Busy busy(*thread);
-  const Bursts::NotCounted reporting;
   if (Bursts::is_active()) Sampler::flush(*thread);
   thread->writer.reserve(1);
   const uint64_t object = reinterpret_cast<uint64_t>(address);

@@ -27,19 +27,16 @@ constexpr uint64_t kFirstWords = 1 << 20, kEarlyWords = 1 << 17, kLaterWords = 1
 constexpr uint64_t kFirstDelay = 1000, kShortDelay = 1'000'000;  // ns of processor time
 constexpr uint64_t kWatch = 100'000'000;  // of paused bursts, whose end may go unnoticed
 constexpr uint64_t kMaxWeight = 1 << 20;
-// Of a burst, in ns: how much longer it takes for each word than natively, about, and the minimum
-// time.
-constexpr uint64_t kAddedTime = 1, kMinTime = 1000, kWordsOfMinTime = 5;
-constexpr uint64_t kLongEnough = 1'000'000;  // ns, to tell how long a cycle takes
+// In ns: what a word stands for, and the least that a burst does.
+constexpr uint64_t kTimeOfWord = 1, kMinTime = 1000;
 
 struct Timer {
   int32_t number = -1;
-  uint64_t begun = 0;  // ns of processor time at which the present burst began; pauses postpone it
-  uint64_t ended = 0;  // at which the one before ended
-  uint64_t first_cycle = 0;               // of the present burst
-  uint64_t paused = 0, paused_cycle = 0;  // when it did
-  uint64_t native = 0;                    // ns since the one before
-  uint64_t words = 0;                     // that the present burst is to have
+  uint64_t begun = 0;   // ns of processor time at which the present burst began; pauses postpone it
+  uint64_t ended = 0;   // at which the one before ended
+  uint64_t paused = 0;  // when it did
+  uint64_t native = 0;  // ns since the one before
+  uint64_t words = 0;   // that the present burst is to have
   bool is_paused = false;
   bool is_exact = false;    // it represents itself alone
   bool begins_now = false;  // at the next signal, also in the recorder's own code
@@ -48,28 +45,10 @@ struct Timer {
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local Timer timer;
 
-uint64_t time_of(int clock) {
+uint64_t processor_time() {
   timespec now{};
-  system_call(SYS_clock_gettime, uint64_t(clock), address_of(&now));
+  system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, address_of(&now));
   return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
-}
-
-uint64_t processor_time() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
-uint64_t real_time() { return time_of(CLOCK_MONOTONIC); }
-
-// Since the engine has begun.
-constinit uint64_t first_cycle = 0, first_time = 0;
-
-uint64_t nanoseconds(uint64_t cycles) {
-  constexpr int kFraction = 20;  // bits
-  static std::atomic<uint64_t> of_cycle{0};
-  uint64_t known = of_cycle.load(std::memory_order_relaxed);
-  if (known == 0) {
-    const uint64_t passed = real_time() - first_time;
-    known = (passed << kFraction) / (Bursts::cycles() - first_cycle);
-    if (passed > kLongEnough) of_cycle.store(known, std::memory_order_relaxed);
-  }
-  return cycles * known >> kFraction;
 }
 
 // Of the process: how many threads have begun, up to kFirstThreads, and what all bursts have cost,
@@ -106,7 +85,6 @@ void on_timer(ucontext_t& interrupted) {
   timer.is_exact = timer.begins_now;
   timer.begins_now = false;
   timer.begun = now;
-  timer.first_cycle = Bursts::cycles();
   timer.words = words;
   timer.ends = false;
   thread->writer.begin_burst(timer.is_exact);
@@ -118,22 +96,17 @@ void changed(Bursts::Change change) {
   if (change == Bursts::Change::kResumes) {
     timer.is_paused = false;
     timer.begun += processor_time() - timer.paused;
-    timer.first_cycle += Bursts::cycles() - timer.paused_cycle;
     return;
   }
   timer.ends = change == Bursts::Change::kEnds;
   const bool goes_on = change == Bursts::Change::kIsFull;
   if (Thread* thread = engine.enter()) {
     const Busy busy(*thread);
-    const Bursts::NotCounted sending;
     Sampler::flush(*thread);
     if (!goes_on) thread->writer.settle();
   }
   if (goes_on) return;
-  if (!timer.is_paused) {  // else a handler has left the call for good
-    timer.paused = processor_time();
-    timer.paused_cycle = Bursts::cycles();
-  }
+  if (!timer.is_paused) timer.paused = processor_time();  // else a handler has left for good
   timer.is_paused = !timer.ends;
   if (!timer.ends) return;
   timer.ended = timer.paused;
@@ -167,32 +140,18 @@ void Sampler::flush(Thread& thread) {
   bursts.flush();
 }
 
-// Bursts begin uniformly in time, but the first one, which stands for itself alone. So an access is
-// in one with the probability that the burst has of the time: its own, without what recording adds,
-// over the time since the burst before. The time of a burst that goes on is extrapolated.
-//
-// Recording waits for the consumer, and others may use the processor meanwhile: cycles count these,
-// processor time does not.
+// Bursts begin uniformly in time, but the first one, which stands for itself alone. So a burst
+// stands for the time since the one before, and each of its words for an equal part of that. How
+// long its words would take natively cannot be told: of their time in the burst, most is what
+// recording adds, less in loops and more in code that bursts seldom visit.
 uint64_t Sampler::weight() {
   if (timer.is_exact) return 1;
-  const uint64_t passed = processor_time() - timer.begun;
-  const uint64_t cycles = Bursts::cycles() - timer.first_cycle - bursts.lost_cycles();
-  const uint64_t words = std::max<uint64_t>(bursts.words(), 1);
-  const uint64_t translated = std::min(nanoseconds(cycles), passed);
-  const uint64_t added = words * kAddedTime;
-  uint64_t own = translated > added ? translated - added : 0;
-  uint64_t of_all = words;
-  if (!timer.ends && words < timer.words) {
-    own = own * timer.words / words;
-    of_all = timer.words;
-  }
-  own = std::max({own, of_all / kWordsOfMinTime, kMinTime});
+  const uint64_t words = timer.ends ? bursts.words() : std::max(bursts.words(), timer.words);
+  const uint64_t own = std::max(words * kTimeOfWord, kMinTime);
   return std::clamp<uint64_t>((timer.native + own / 2) / own, 1, kMaxWeight);
 }
 
 void Sampler::begin() {
-  first_cycle = Bursts::cycles();
-  first_time = real_time();
   if (!bursts.begin(send, changed, true)) return;
   is_on_ = watch_signals(on_timer, [](uint64_t max_object) { engine.request(max_object); });
 }

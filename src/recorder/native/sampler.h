@@ -38,8 +38,8 @@ class Sampler {
   void after_fork();
   // The thread is about to send something else: what its burst has recorded precedes that.
   static void flush(Thread& thread);
-  // Of the part of the calling thread's burst that is being sent: how many accesses each of its
-  // accesses stands for.
+  // Of the part of the calling thread's burst that is being sent: the time that each of its
+  // accesses stands for, in ns; 1 if it stands for itself.
   static uint64_t weight();
 
  private:

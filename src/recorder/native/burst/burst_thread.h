@@ -19,7 +19,6 @@ struct BurstThread {
   uint64_t first_word;     // of the buffer, as far as the burst uses it
   uint64_t done_words;     // of the burst, before the present contents of the buffer
   uint64_t words_left;     // behind them
-  uint64_t lost_cycles;    // of the burst
   bool is_over;            // the thread has no more bursts
   alignas(64) uint8_t vectors[kVectorBytes];
   alignas(64) uint8_t stack[kStackBytes];

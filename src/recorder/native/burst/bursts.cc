@@ -196,7 +196,6 @@ bool Bursts::start(ucontext_t& interrupted, uint64_t words, bool in_own) {
   thread->done_words = 0;
   thread->first_word = own_words.cursor = thread->buffer_end;
   fill_again(*thread);
-  thread->lost_cycles = 0;
   auto& mask = reinterpret_cast<uint64_t&>(interrupted.uc_sigmask);
   thread->program_mask = mask;
   mask |= ~kByOwnFaults;
@@ -314,7 +313,6 @@ Block* Bursts::block_at(BurstThread& thread, uint64_t source) {
   }
   Block* block = cache_.find(source);
   if (block == nullptr && !cache_.is_full()) {
-    const NotCounted translating;
     const VectorsKept kept(thread.vectors);
     block = &translator_.translate(source, range_of(source));
   }
@@ -367,14 +365,6 @@ uint64_t Bursts::words() const {
   const BurstThread* thread = own_words.thread;
   if (thread == nullptr) return 0;
   return thread->done_words + (own_words.cursor - thread->first_word) / sizeof(uint64_t);
-}
-
-uint64_t Bursts::lost_cycles() const {
-  return own_words.thread == nullptr ? 0 : own_words.thread->lost_cycles;
-}
-
-void Bursts::lose_cycles(uint64_t cycles) {
-  if (own_words.thread != nullptr) own_words.thread->lost_cycles += cycles;
 }
 
 void Bursts::flush() {

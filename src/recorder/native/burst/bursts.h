@@ -62,24 +62,8 @@ class Bursts {
   // Passes on what the calling thread has recorded since the last call.
   void flush();
   static bool is_active() { return own_storage().active != kInactive; }
-  // The calling thread's present burst. Words of records; processor cycles that its own code did
-  // not use, but the translator and the class NotCounted.
+  // Of records, in the calling thread's present burst.
   uint64_t words() const;
-  uint64_t lost_cycles() const;
-  // Time in which it exists does not count for the burst of this thread, if there is one.
-  class NotCounted {
-   public:
-    NotCounted() : begin_(is_active() ? cycles() : 0) {}
-    ~NotCounted() {
-      if (begin_ != 0) lose_cycles(cycles() - begin_);
-    }
-    NotCounted(const NotCounted&) = delete;
-    NotCounted& operator=(const NotCounted&) = delete;
-
-   private:
-    const uint64_t begin_;
-  };
-  static uint64_t cycles() { return __builtin_ia32_rdtsc(); }
   // If the signal has ended a paused system call without need, it is made again.
   void make_call_again(ucontext_t& interrupted) const;
   // Whether bursts go on behind system calls that may wait; they do at first.
@@ -105,7 +89,6 @@ class Bursts {
   void finish(BurstThread& thread);
   bool use_cache();
   bool is_native(uint64_t code) const;
-  static void lose_cycles(uint64_t cycles);
   Block* block_at(BurstThread& thread, uint64_t source);
   CodeRange range_of(uint64_t code) const;
   BurstThread* thread_state();
