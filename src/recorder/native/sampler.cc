@@ -51,8 +51,8 @@ uint64_t processor_time() {
   return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
 }
 
-// Of the process: how many threads have begun, up to kFirstThreads, and what all bursts have cost,
-// up to kFirstCost, in ns.
+// Of the process: how many threads have begun, up to kFirstThreads, and what all bursts but the
+// first ones of these have cost, up to kFirstCost, in ns.
 constinit std::atomic<uint32_t> threads_begun{0};
 constinit std::atomic<uint64_t> cost_of_all{0};
 // All bursts are as short and as far apart as the later ones.
@@ -111,8 +111,10 @@ void changed(Bursts::Change change) {
   if (!timer.ends) return;
   timer.ended = timer.paused;
   const uint64_t cost = timer.ended - timer.begun;
-  if (is_young()) cost_of_all.fetch_add(cost, std::memory_order_relaxed);
-  arm(is_young() ? kShortDelay : std::max(kShortDelay, cost * Sampler::kShare));
+  if (!timer.is_exact && is_young()) cost_of_all.fetch_add(cost, std::memory_order_relaxed);
+  // Else nothing would be recorded for long behind the first ones.
+  const uint64_t of_later = cost * kLaterWords / std::max(bursts.words(), kLaterWords);
+  arm(is_young() ? kShortDelay : std::max(kShortDelay, of_later * Sampler::kShare));
 }
 
 // Of the present call of Sampler::flush.
@@ -172,7 +174,7 @@ bool Sampler::begin_thread(Kept& kept) {
   event.sigev_signo = kTimerSignal;
   event.sigev_value.sival_ptr = timer_value();
   event._sigev_un._tid = pid_t(system_call(SYS_gettid));
-  timer = {};
+  timer = {.ended = processor_time()};
   if (system_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, address_of(&event),
                   address_of(&timer.number)) != 0)
     return false;

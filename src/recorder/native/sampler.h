@@ -10,14 +10,14 @@ struct Thread;
 
 // Each thread has a timer of its processor time, so that all have bursts in proportion to it. The
 // first burst of each of the first threads begins with its first allocation, and is long, as the
-// shortest programs have no other. The next ones are close together, until they have cost
+// shortest programs have no other. The next ones are close together, until all of these have cost
 // kFirstCost. Later ones are as far apart as their cost demands: they take one part in kShare of
 // the thread's time.
 class Sampler {
  public:
   static constexpr uint64_t kShare = 10;  // one in so much
   static constexpr uint32_t kFirstThreads = 16;
-  static constexpr uint64_t kFirstCost = 30'000'000;  // ns of processor time
+  static constexpr uint64_t kFirstCost = 15'000'000;  // ns of processor time
 
   void begin();
   // For a recording that begins later: the first bursts are as short as all others.

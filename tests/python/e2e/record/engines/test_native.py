@@ -368,6 +368,30 @@ def test_bursts_go_on_behind_system_calls(tmp_path: Path) -> None:
     assert profile.totals.machine_accesses >= 200 * 100
 
 
+ENDING = """
+#include <stdlib.h>
+#include <sys/stat.h>
+static void turns(volatile long *one, volatile long *other, int ends) {
+  for (int turn = 0; turn < 300000; ++turn) {
+    for (int i = 0; i < 400; ++i) one[i] += other[i];
+    if (ends) umask(022);
+  }
+}
+int main(void) {
+  volatile long *other = calloc(400, sizeof(long));
+  turns(calloc(410, sizeof(long)), other, 1);
+  turns(calloc(420, sizeof(long)), other, 0);
+}
+"""
+
+
+def test_bursts_that_end_early_leave_their_time_to_the_next_one(tmp_path: Path) -> None:
+    """At a call of `umask`."""
+    profile, _ = record(tmp_path, build(tmp_path, ENDING))
+    accesses = {it.max_size: it.accesses for it in profile.contexts}
+    assert 0.7 < accesses[3280] / accesses[3360] < 1.4
+
+
 SHORT_THREADS = """
 #include <pthread.h>
 #include <stdlib.h>
