@@ -134,6 +134,15 @@ def being_recorded(process: subprocess.Popen[str], path: Path) -> Iterator[subpr
         yield recording
 
 
+def test_time_from_before_does_not_count(service: Path, tmp_path: Path) -> None:
+    """An access stands for the time since the burst before, or since the begin."""
+    with running(*recordable(service)) as process:
+        time.sleep(4)
+        found = record(process, tmp_path / "late.profile")
+    # A tenth of both threads' nanoseconds in that second, about: most accesses are not to the heap.
+    assert 0 < found.totals.machine_accesses < 600_000_000
+
+
 def test_a_process_is_recorded_again_and_again_and_goes_on(tmp_path: Path, service: Path) -> None:
     with running(*recordable(service)) as process:
         for turn in range(3):
