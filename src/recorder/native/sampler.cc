@@ -27,8 +27,7 @@ constexpr uint64_t kFirstWords = 1 << 20, kEarlyWords = 1 << 17, kLaterWords = 1
 constexpr uint64_t kFirstDelay = 1000, kShortDelay = 1'000'000;  // ns of processor time
 constexpr uint64_t kWatch = 100'000'000;  // of paused bursts, whose end may go unnoticed
 constexpr uint64_t kMaxWeight = 1 << 20;
-// In ns: what a word stands for, and the least that a burst does.
-constexpr uint64_t kTimeOfWord = 1, kMinTime = 1000;
+constexpr uint64_t kFewestWords = 1000;  // fewer are weighed like these
 
 struct Timer {
   int32_t number = -1;
@@ -143,14 +142,14 @@ void Sampler::flush(Thread& thread) {
 }
 
 // Bursts begin uniformly in time, but the first one, which stands for itself alone. So a burst
-// stands for the time since the one before, and each of its words for an equal part of that. How
+// stands for the time since the one before, and each of its words for an equal part, in ns. How
 // long its words would take natively cannot be told: of their time in the burst, most is what
 // recording adds, less in loops and more in code that bursts seldom visit.
 uint64_t Sampler::weight() {
   if (timer.is_exact) return 1;
   const uint64_t words = timer.ends ? bursts.words() : std::max(bursts.words(), timer.words);
-  const uint64_t own = std::max(words * kTimeOfWord, kMinTime);
-  return std::clamp<uint64_t>((timer.native + own / 2) / own, 1, kMaxWeight);
+  const uint64_t weighed = std::max(words, kFewestWords);
+  return std::clamp<uint64_t>((timer.native + weighed / 2) / weighed, 1, kMaxWeight);
 }
 
 void Sampler::begin() {

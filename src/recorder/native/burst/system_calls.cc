@@ -25,10 +25,6 @@ CallTreatment treatment(const BurstThread& thread, bool (*is_of_module)(uint64_t
     case SYS_gettimeofday:
     case SYS_getrusage:
     case SYS_getuid:
-    case SYS_geteuid:
-    case SYS_getgid:
-    case SYS_getegid:
-    case SYS_times:
     case SYS_fstat:
     case SYS_fstatfs:
     case SYS_lseek:
