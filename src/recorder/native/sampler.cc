@@ -27,7 +27,7 @@ constexpr uint64_t kFirstWords = 1 << 20, kEarlyWords = 1 << 17, kLaterWords = 1
 constexpr uint64_t kFirstDelay = 1000, kShortDelay = 1'000'000;  // ns of processor time
 constexpr uint64_t kWatch = 100'000'000;  // of paused bursts, whose end may go unnoticed
 constexpr uint64_t kMaxWeight = 1 << 20;
-constexpr uint64_t kFewestWords = 1000;  // fewer are weighed like these
+constexpr uint64_t kMinWords = 1000;  // fewer are weighed like these
 
 struct Timer {
   int32_t number = -1;
@@ -148,7 +148,7 @@ void Sampler::flush(Thread& thread) {
 uint64_t Sampler::weight() {
   if (timer.is_exact) return 1;
   const uint64_t words = timer.ends ? bursts.words() : std::max(bursts.words(), timer.words);
-  const uint64_t weighed = std::max(words, kFewestWords);
+  const uint64_t weighed = std::max(words, kMinWords);
   return std::clamp<uint64_t>((timer.native + weighed / 2) / weighed, 1, kMaxWeight);
 }
 
