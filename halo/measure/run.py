@@ -24,8 +24,8 @@ from halo.measure.racing.heats import Heat
 from halo.measure.racing.race import Raced, pace_for, race, screen_runs
 from halo.measure.racing.sequential import EARLY_LOOK, FIRST_LOOK, LOOKS
 from halo.measure.runs.job import Configuration, Job
+from halo.measure.runs.machine import cooldown
 from halo.measure.runs.rounds import Samples, Span, walls
-from halo.measure.runs.trial_runner import COOLDOWN
 from halo.measure.session import Session, identities
 from halo.measure.stages import PROFILE, Rounds, measure, native_seconds, record
 from halo.plan import read_plan, write_plan
@@ -102,7 +102,9 @@ def field_of(candidates: Sequence[Candidate]) -> Arms:
         challengers=list(labels.values()),
         twins={labels[one.variant.label]: one.label for one in plans if one.allocator != first},
         # Over an allocator with huge pages, all candidates have cool-downs, and none is special.
-        huge_page_users=[] if first.has_huge_pages else [it.label for it in plans if it.huge_pages],
+        huge_page_users=[
+            it.label for it in plans if it.huge_pages and cooldown() and not first.has_huge_pages
+        ],
     )
 
 
@@ -123,7 +125,7 @@ def _race(session: Session, choice: Choice, job: Job, profile: Profile) -> None:
     racing = field_of(candidates)
     seconds = median(walls(findings.trials_of(candidates[0].allocator.name)))
     cooled = fmean(it.needs_cooldown for it in configs.values())
-    share = seconds / (seconds + cooled * COOLDOWN)
+    share = seconds / (seconds + cooled * cooldown())
     in_slices = session.in_slices(job, list(configs.values()))
     pace = pace_for(session.budget(job).race_runs(seconds), racing, share, in_slices)
     runs = screen_runs(racing, pace)
@@ -179,7 +181,7 @@ def _round_seconds(known: Samples, configs: Sequence[Configuration]) -> float:
     times = {label: median(walls(trials)) for label, trials in known.items() if trials}
     usual = fmean(times.values()) if times else 0.0
     seconds = [times.get(it.label, usual) for it in configs]
-    cooled = [times.get(it.label, usual) + COOLDOWN for it in configs if it.needs_cooldown]
+    cooled = [times.get(it.label, usual) + cooldown() for it in configs if it.needs_cooldown]
     return max(sum(seconds), sum(cooled))
 
 
@@ -233,7 +235,9 @@ def _measure(session: Session, job: Job, configs: Sequence[Configuration]) -> No
     findings, asked = session.findings, session.options.trials
     native = native_seconds(session, job)
     times = [native * _relative(findings, it.label) for it in configs]
-    cooled = [time + COOLDOWN for time, it in zip(times, configs, strict=True) if it.needs_cooldown]
+    cooled = [
+        time + cooldown() for time, it in zip(times, configs, strict=True) if it.needs_cooldown
+    ]
     seconds = max(sum(times), sum(cooled))
     warm_up = int(session.timed != job)  # else it has run many times already
     looks_early = FIRST_LOOK * seconds >= LONG and findings.objective is Objective.TIME

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import halo
@@ -13,6 +14,10 @@ from halo.base.schema.results import HugePages, Machine
 from halo.binary.process.allocators import KNOWN, Allocator, find_allocator
 
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage")
+BUSES = Path("/sys/bus")
+BALLOON = "0x0005"  # the kind of device by which a host reclaims memory (virtio 1.3, section 5.5)
+REPORTING = 5  # the bit of its features for free page reporting
+RECLAIMED = 3.0  # seconds after which a host has reclaimed freed memory; it begins after two
 
 
 def describe_machine() -> Machine:
@@ -27,6 +32,25 @@ def describe_machine() -> Machine:
         load_average=os.getloadavg(),
         versions=versions(),
     )
+
+
+@cache
+def cooldown() -> float:
+    """Seconds of the cool-down on this machine.
+
+    The host of a virtual machine reclaims huge pages that a run has freed. Before that, the next
+    run would find them still mapped, and be faster than a normal one.
+    """
+    return RECLAIMED if reclaims_freed_memory(BUSES) else 0.0
+
+
+def reclaims_freed_memory(buses: Path) -> bool:
+    """Whether a host learns which pages are free, from virtio's balloon or that of Hyper-V."""
+    for device in (buses / "virtio/devices").glob("*"):
+        is_balloon = _text(device / "device").strip() == BALLOON
+        if is_balloon and _text(device / "features")[REPORTING : REPORTING + 1] == "1":
+            return True
+    return (buses / "vmbus/drivers/hv_balloon").exists()
 
 
 def processor() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -26,6 +27,7 @@ from halo.measure.runs.first_outputs import STREAMS, FirstOutputs
 from halo.measure.runs.job import Configuration, Job, Output, digest
 from halo.measure.runs.launcher import Launcher, Run, Streams
 from halo.measure.runs.litter import HeapAging
+from halo.measure.runs.machine import cooldown
 from halo.measure.runs.simulated_runs import simulated_profile
 from halo.measure.runs.single_run import TimeLimits, native_limits, overdue, run_in_slices, run_job
 from halo.measure.runs.slices import even_parts, processes_that_fit, slices, unsuited
@@ -33,9 +35,6 @@ from halo.record.producer import CommandLine
 from halo.record.profile import Profile
 
 STATS = "stats"  # the files of the runtime's reports, before the pid
-# Seconds of the cool-down: a host reclaims freed huge pages after two (free page reporting). An
-# earlier run would find them still mapped, and be faster than a normal one.
-COOLDOWN = 3.0
 RECORDED = "HALO_LITTER_RECORDED"  # tells the recorder to drop the events of the littering
 NEVER = (0, 0)  # a compared file's times before a run, to detect whether it was written
 
@@ -73,7 +72,7 @@ class TrialRunner:
             scratch, evidence, fresh, lambda job, config: self._run(job, config)[1]
         )
         self.left_out: dict[str, str] = {}
-        self._huge_freed = -COOLDOWN
+        self._huge_freed = -math.inf
 
     @property
     def remarks(self) -> dict[str, str]:
@@ -198,7 +197,7 @@ class TrialRunner:
 
     def _cool_down(self, configs: Sequence[Configuration]) -> None:
         if any(config.needs_cooldown for config in configs):
-            time.sleep(max(0.0, self._huge_freed + COOLDOWN - time.monotonic()))
+            time.sleep(max(0.0, self._huge_freed + cooldown() - time.monotonic()))
 
     def _run(self, job: Job, config: Configuration) -> tuple[Run, Output]:
         aged = config.litter is not None

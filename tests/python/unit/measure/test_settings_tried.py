@@ -21,7 +21,7 @@ from halo.measure.reporter import Reporter
 from halo.measure.results import summarize_findings
 from halo.measure.run import next_allocators
 from halo.measure.runs.job import Configuration, Job
-from halo.measure.runs.trial_runner import COOLDOWN
+from halo.measure.runs.machine import RECLAIMED
 from halo.measure.session import MeasurementOptions, Session
 from halo.measure.stages import Rounds
 from support.samples.findings import MACHINE, STEADY, times
@@ -155,7 +155,7 @@ def test_the_settings_of_a_short_program_take_a_small_part_of_the_time(
     tried = Tried(tmp_path, monkeypatch, training)
     cooled = sum(config.needs_cooldown for config in tried.measured)
     assert "jemalloc:huge-pages" in tried.settings
-    assert 15 * cooled * COOLDOWN <= 0.1 * Budget(0.01).seconds
+    assert 15 * cooled * RECLAIMED <= 0.1 * Budget(0.01).seconds
 
 
 def test_nothing_is_measured_if_there_is_nothing_to_try(

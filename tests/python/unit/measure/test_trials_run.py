@@ -28,7 +28,7 @@ from halo.measure.racing.gains import Objective
 from halo.measure.racing.sequential import LOOKS
 from halo.measure.reporter import Reporter
 from halo.measure.runs.job import Configuration, Job
-from halo.measure.runs.trial_runner import COOLDOWN
+from halo.measure.runs.machine import RECLAIMED
 from halo.measure.session import MeasurementOptions, Session, identities
 from halo.measure.stages import Rounds
 from halo.plan import Group, Grouping, build_plan, read_plan, write_plan
@@ -310,11 +310,12 @@ def test_the_cool_downs_of_the_answer_count_for_its_time(
     session.native_seconds[JOB] = 0.01
     monkeypatch.setattr(run_module, "measure", measure)
     monkeypatch.setattr(run_module, "is_open", lambda _: True)
+    monkeypatch.setattr(run_module, "cooldown", lambda: RECLAIMED)
     names = ("glibc", "jemalloc:huge-pages", "halo")
     run_module._measure(
         session, JOB, [Configuration(it, {}, needs_cooldown=it != "glibc") for it in names]
     )
-    assert last * 2 * COOLDOWN <= session.budget(JOB).seconds - 100
+    assert last * 2 * RECLAIMED <= session.budget(JOB).seconds - 100
 
 
 def _share(config: Configuration) -> float:
@@ -356,9 +357,10 @@ def test_the_cool_downs_of_a_race_count_for_its_time(
     ]
     monkeypatch.setattr(run_module, "measure", measure)
     monkeypatch.setattr(run_module, "make_plans", lambda *_: plans)
+    monkeypatch.setattr(run_module, "cooldown", lambda: RECLAIMED)
     run_module._race(session, Choice(), JOB, cast(Profile, None))
     assert all(findings.race.values()), "all were compared"
-    assert cooled * COOLDOWN <= RACE * session.budget(JOB).seconds
+    assert cooled * RECLAIMED <= RACE * session.budget(JOB).seconds
 
 
 def test_a_leader_that_is_kept_without_a_final_is_not_said_to_gain_nothing(
