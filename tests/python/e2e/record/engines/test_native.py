@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from halo.record.profile import GENERATED_CODE, SAMPLING, Profile, Sampling, read_profile
+from halo.record.profile import GENERATED_CODE, Profile
 from halo.record.profile.sections.loaded import LOADED
 from support.command import BUILD, compile_c, halo
-from support.recordings import tells_only_its_file, temporary_of
+from support.native import build, record
+from support.recordings import temporary_of
 
 BENCH = BUILD / "bench"
 JSON = '[{"a":1,"b":[1,2,3]},{"a":2,"c":"text"}]'
@@ -26,19 +27,6 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "jq": ("jq", "-c", "."),
 }
 Key = tuple[tuple[str, int], ...]
-
-
-def record(
-    folder: Path, *words: str | Path, engine: str = "native", stdin: str = "", status: int = 0
-) -> tuple[Profile, str]:
-    """The profile of a program, and its output; `words` may begin with options and `--`."""
-    path = folder / f"{engine}.profile"
-    command = [str(word) for word in (words if "--" in words else ("--", *words))]
-    outcome = halo("record", "--engine", engine, "-o", str(path), *command, stdin=stdin)
-    assert outcome.status == status, outcome.stderr
-    if status == 0:
-        assert tells_only_its_file(outcome.stderr, path), outcome.stderr
-    return read_profile(path), outcome.stdout
 
 
 def counts(profile: Profile) -> dict[Key, tuple[int, ...]]:
@@ -61,36 +49,10 @@ def test_contexts_and_lifetimes_are_those_of_an_exact_recording(tmp_path: Path, 
     assert output == expected
 
 
-def build(folder: Path, source: str, *flags: str) -> Path:
-    return compile_c(source, folder / "prog", "-fno-builtin-malloc", "-fno-builtin-free", *flags)
-
-
 def allocated(profile: Profile, size: int) -> tuple[int, int]:
     """Allocations and frees of that size."""
     found = [it for it in profile.contexts if it.max_size == size]
     return sum(it.allocations for it in found), sum(it.frees for it in found)
-
-
-ARRAYS = """
-#include <stdlib.h>
-int main(void) {
-  volatile long *often = calloc(125, sizeof *often), *seldom = calloc(250, sizeof *seldom);
-  for (int turn = 0; turn < 400000; ++turn) {
-    for (int i = 0; i < 120; ++i) often[i] += 1;
-    for (int i = 0; i < 40; ++i) seldom[i] += 1;
-  }
-}
-"""
-
-
-def test_accesses_are_in_proportion(tmp_path: Path) -> None:
-    profile, _ = record(tmp_path, build(tmp_path, ARRAYS))
-    accesses = {it.max_size: it.accesses for it in profile.contexts}
-    # Consecutive accesses to one object are one macro-level access.
-    assert accesses[1000] == pytest.approx(accesses[2000], rel=0.1)
-    assert profile.totals.machine_accesses > 10_000_000
-    sampling = SAMPLING.of(profile)
-    assert sampling is not None and sampling.bursts > 3
 
 
 THREADS = """
@@ -321,103 +283,6 @@ def test_exact_recordings_are_refused(tmp_path: Path) -> None:
     assert "use --engine valgrind" in outcome.stderr
 
 
-NEVER_ALLOCATES = """
-#include <pthread.h>
-#include <stdlib.h>
-static long *values;
-static void *work(void *own) {
-  for (volatile int turn = 0; turn < 2000000; ++turn)
-    for (int i = 0; i < 100; ++i) values[i] += i;
-  return 0;
-}
-int main(void) {
-  pthread_t thread;
-  values = calloc(100, sizeof *values);
-  pthread_create(&thread, 0, work, 0);
-  pthread_join(thread, 0);
-}
-"""
-
-
-def test_threads_that_never_allocate_have_bursts(tmp_path: Path) -> None:
-    profile, _ = record(tmp_path, build(tmp_path, NEVER_ALLOCATES, "-O1"))
-    assert profile.totals.machine_accesses > 1_000_000
-
-
-CALLS_OFTEN = """
-#include <stdlib.h>
-#include <unistd.h>
-int main(void) {
-  int ends[2], answer = 0;
-  long *values = calloc(100, sizeof *values);
-  pipe(ends);
-  for (int turn = 0; turn < 200; ++turn) {
-    for (int i = 0; i < 100; ++i) values[i] += i;
-    write(ends[1], &turn, sizeof turn);
-    read(ends[0], &answer, sizeof answer);
-    if (answer != turn) return 1;
-  }
-}
-"""
-
-
-def test_bursts_go_on_behind_system_calls(tmp_path: Path) -> None:
-    profile, _ = record(tmp_path, build(tmp_path, CALLS_OFTEN))
-    # The first burst has all; one that ended at the first call would have those of one turn.
-    assert SAMPLING.of(profile) == Sampling(bursts=1, edge_error=0.0)
-    assert profile.totals.machine_accesses >= 200 * 100
-
-
-ENDING = """
-#include <stdlib.h>
-#include <sys/stat.h>
-static void turns(volatile long *one, volatile long *other, int ends) {
-  for (int turn = 0; turn < 300000; ++turn) {
-    for (int i = 0; i < 400; ++i) one[i] += other[i];
-    if (ends) umask(022);
-  }
-}
-int main(void) {
-  volatile long *other = calloc(400, sizeof(long));
-  turns(calloc(410, sizeof(long)), other, 1);
-  turns(calloc(420, sizeof(long)), other, 0);
-}
-"""
-
-
-def test_bursts_that_end_early_leave_their_time_to_the_next_one(tmp_path: Path) -> None:
-    """At a call of `umask`."""
-    profile, _ = record(tmp_path, build(tmp_path, ENDING))
-    accesses = {it.max_size: it.accesses for it in profile.contexts}
-    assert 0.5 < accesses[3280] / accesses[3360] < 2
-
-
-SHORT_THREADS = """
-#include <pthread.h>
-#include <stdlib.h>
-void *work(void *unused) {
-  volatile long *values = calloc(100, sizeof *values);
-  for (int turn = 0; turn < 200; ++turn)
-    for (int i = 0; i < 100; ++i) values[i] += i;
-  free((void *)values);
-  return unused;
-}
-int main(void) {
-  pthread_t threads[10];
-  for (int i = 0; i < 10; ++i) pthread_create(&threads[i], 0, work, 0);
-  for (int i = 0; i < 10; ++i) pthread_join(threads[i], 0);
-}
-"""
-
-
-def test_short_threads_are_recorded_whole(tmp_path: Path) -> None:
-    profile, _ = record(tmp_path, build(tmp_path, SHORT_THREADS, "-O1"))
-    # Each is over before the timer of its processor time.
-    assert profile.totals.machine_accesses >= 10 * 200 * 100
-    sampling = SAMPLING.of(profile)
-    assert sampling is not None and sampling.edge_error == 0
-
-
 SANDBOXED = """
 #include <errno.h>
 #include <linux/filter.h>
@@ -462,17 +327,3 @@ def test_what_precedes_a_sandbox_is_recorded(tmp_path: Path, arguments: tuple[st
     assert output == natively.stdout != ""
     assert allocated(profile, 800)[0] == 1
     assert allocated(profile, 48) == (0, 0)
-
-
-SHORT = """
-#include <stdlib.h>
-int main(void) {
-  volatile long *values = calloc(100, sizeof *values);
-  for (int i = 0; i < 100; ++i) values[i] += i;
-}
-"""
-
-
-def test_the_shortest_run_has_a_burst(tmp_path: Path) -> None:
-    profile, _ = record(tmp_path, build(tmp_path, SHORT))
-    assert profile.totals.machine_accesses >= 200
