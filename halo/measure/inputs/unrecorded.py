@@ -130,6 +130,7 @@ def _run_first(
     reporter.stage(stage)
     native = session.baselines()[0]
     peaks = []
+    said = ""
 
     def begin_run(number: int, ended: Sequence[float]) -> None:
         reporter.notice(forecast.step(number, ended))
@@ -151,7 +152,10 @@ def _run_first(
         inputs = session.inputs.of(job)
         why = session.journal.stage(f"slices-{number}", inputs, partial(str, found.no_slices))
         session.runner.permit_slices(job, not why)
-        reporter.tell(f"no time slices: {why}" if why else "rounds have time slices")
+        sentence = f"no time slices: {why}" if why else "rounds have time slices"
+        if sentence != said:  # as on the input before
+            reporter.tell(sentence)
+        said = sentence
         peaks.append(found.peak_memory)
     return peaks
 
