@@ -34,6 +34,10 @@ def test_hyper_v_reclaims_and_a_machine_without_a_host_does_not(tmp_path: Path) 
     assert reclaims_freed_memory(tmp_path)
 
 
+def test_unseen_devices_are_supposed_to_reclaim(tmp_path: Path) -> None:
+    assert reclaims_freed_memory(tmp_path / "missing")
+
+
 @pytest.mark.parametrize("seconds", [0.0, 3.0])
 def test_plans_with_huge_pages_are_special_only_if_they_cool_down(
     monkeypatch: pytest.MonkeyPatch, seconds: float
