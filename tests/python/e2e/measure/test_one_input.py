@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
   long rounds = 0, sum = 0;
   FILE *file = argc > 1 ? fopen(argv[1], "r") : 0;
   if (argc > 1 && (!file || fscanf(file, "%ld", &rounds) != 1)) return 5;
-  for (long i = 0; i < 500000; ++i) { /* enough for huge pages */
+  for (long i = 0; i < 20000; ++i) {
     struct node *node = malloc(sizeof *node);
     node->next = list;
     node->value = i;
@@ -52,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_one_input_has_an_answer_with_its_preparation(folder: Path) -> None:
     """The quick effort records nothing, and its settings and plans are in the results."""
-    around = ("--prepare", "echo 8 >number", "--cleanup", "echo run >>log")
+    around = ("--prepare", "echo 200 >number", "--cleanup", "echo run >>log")
     outcome = halo(*QUICK, *around, "--", "./prog", "number", cwd=folder)
     assert outcome.status == 0, outcome.stderr
     assert "prog: it cannot be told what is fastest: 1 trial concludes nothing" in outcome.stdout
