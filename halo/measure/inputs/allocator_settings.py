@@ -34,7 +34,6 @@ from halo.measure.stages import Rounds, measure
 NEAR = 1.10  # maximum time, over the fastest allocator's, of allocators whose settings are tried
 HOPELESS = 0.95  # times as fast as without the setting, after half of the rounds
 PROMISING = 1.01  # times as fast as without the setting, in each of the rounds or certainly
-SMALL = 16 << 20  # bytes of peak memory, mostly of the start: huge pages save a millisecond at most
 ALONE = 0.9  # share of the processor time that is the main thread's, of a program with one thread
 
 
@@ -155,9 +154,9 @@ def _settings_of(session: Session, allocator: Allocator) -> Iterator[Allocator]:
 
 
 def _is_due(session: Session, setting: Setting) -> bool:
-    trials = [it for of_one in session.findings.training.values() for it in of_one]
     if setting.needs is Needs.HUGE_PAGES:
-        return has_huge_pages() and any(trial.peak_memory >= SMALL for trial in trials)
+        return has_huge_pages()
+    trials = [it for of_one in session.findings.training.values() for it in of_one]
     return any(_has_threads(trial) for trial in trials)
 
 

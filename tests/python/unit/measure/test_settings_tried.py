@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
 
 from halo.base.schema.trial import Trial
 from halo.base.settings import read_settings
@@ -31,7 +30,6 @@ JOB = Job(None, ())  # type: ignore[arg-type]
 GLIBC, JEMALLOC, MIMALLOC, TCMALLOC = map(
     find_allocator, ("glibc", "jemalloc", "mimalloc", "tcmalloc")
 )
-MEMORY = 100_000_000  # bytes of peak memory
 EQUAL = dict.fromkeys(("glibc", "jemalloc", "mimalloc", "tcmalloc"), 1.0)
 
 
@@ -48,10 +46,6 @@ def replace_main(trial: Trial, seconds: float) -> Trial:
     return Trial(trial.wall, trial.user, 0.0, trial.peak_memory, main_processor=seconds)
 
 
-def with_memory(trials: Sequence[Trial], memory: int) -> list[Trial]:
-    return [structs.replace(trial, peak_memory=memory) for trial in trials]
-
-
 class Tried:
     """A session after the allocators were timed; the times of settings are over the plain ones."""
 
@@ -64,12 +58,11 @@ class Tried:
         environment: Mapping[str, str] | None = None,
         huge_pages: bool = True,
         allocators: Sequence[Allocator] = (GLIBC, JEMALLOC, MIMALLOC, TCMALLOC),
-        memory: int = MEMORY,
     ) -> None:
         self.asked: list[str] = []
         self.measured: list[Configuration] = []
         findings = Findings("prog", {}, MACHINE)
-        findings.training = {name: with_memory(found, memory) for name, found in training.items()}
+        findings.training = {name: list(found) for name, found in training.items()}
         options = MeasurementOptions(0, folder, environment or {}, native=allocators[0])
         self.session = Session(read_settings(), options, findings, Reporter("prog"))
         self.session.allocators = list(allocators)
@@ -112,13 +105,6 @@ def test_settings_of_threads_are_tried_with_threads_only(
     threads = {"jemalloc:background", "tcmalloc:large-caches"}
     assert tried.settings == (every if make is threaded else every - threads)
     assert tried.session.remarks == []
-
-
-def test_programs_with_little_memory_have_no_setting_of_huge_pages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried = Tried(tmp_path, monkeypatch, equal(threaded), memory=10_000_000)
-    assert tried.settings == {"jemalloc:background", "tcmalloc:large-caches"}
 
 
 def test_an_unknown_share_of_the_main_thread_is_not_taken_for_threads(
