@@ -180,9 +180,14 @@ def _round_seconds(known: Samples, configs: Sequence[Configuration]) -> float:
     """Seconds of a round, with the cool-downs; runs without trials take as long as the others."""
     times = {label: median(walls(trials)) for label, trials in known.items() if trials}
     usual = fmean(times.values()) if times else 0.0
-    seconds = [times.get(it.label, usual) for it in configs]
-    cooled = [times.get(it.label, usual) + cooldown() for it in configs if it.needs_cooldown]
-    return max(sum(seconds), sum(cooled))
+    return _with_cooldowns([times.get(it.label, usual) for it in configs], configs)
+
+
+def _with_cooldowns(times: Sequence[float], configs: Sequence[Configuration]) -> float:
+    """Seconds of a round of runs that take so long, with their cool-downs."""
+    pause = cooldown()
+    cooled = [time + pause for time, it in zip(times, configs, strict=True) if it.needs_cooldown]
+    return max(sum(times), sum(cooled))
 
 
 def _name_allocator(kept: Candidate | None) -> None:
