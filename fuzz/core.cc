@@ -7,6 +7,7 @@
 
 #include "fuzz/finding.h"
 #include "runtime/extra/stepping/stepping_heap.h"
+#include "runtime/heap/free_in_page.h"
 #include "runtime/identify/callers.h"
 #include "runtime/pages/arena.h"
 #include "runtime/serve/grouped.h"
@@ -56,9 +57,11 @@ bool core_deallocate(void* p) {
     const_cast<ThreadHeap*>(owner)->free_remotely(page, p);
     return true;
   }
-  if (free_fast(page, p)) return false;
-  const InsideHeap inside(heaps);
-  page.heap->deallocate(page, p);
+  free_in_page(page, p, [](void* block) {
+    const InsideHeap inside(current_heap);
+    Page& of_block = arena.page_of(block);
+    of_block.heap->deallocate(of_block, block);
+  });
   return false;
 }
 
@@ -69,7 +72,7 @@ const char* core_placement_problem(const void* p, size_t bytes) {
   if (!arena.contains(p) || !arena.contains(last)) return "a block lies outside the arena";
   const Page& page = arena.page_of(p);
   if (&page != &arena.page_of(last)) return "a block lies across two pages";
-  if (!arena.is_used(p)) return "a block starts where none is out";
+  if (!GroupHeap::may_be_in_use(p)) return "a block starts where none is out";
   if (page.heap == nullptr && page.thread.load() != kSteppingOwner)
     return "a live block lies in a page that is in no heap";
   return nullptr;

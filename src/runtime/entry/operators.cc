@@ -61,7 +61,7 @@ void* forward_new(size_t size) {
 
 // Entered by a jump, as a part of the exported operator.
 
-__attribute__((noinline)) static void* cut_for_new(size_t size, CallerCode code) {
+__attribute__((noinline)) static void* bump_for_new(size_t size, CallerCode code) {
   if (void* p = bump_block(code, size)) [[likely]]
     return p;
   return halo_enter_new(size);
@@ -69,13 +69,13 @@ __attribute__((noinline)) static void* cut_for_new(size_t size, CallerCode code)
 
 __attribute__((noinline)) static void* serve_larger_new(size_t size, uint64_t word) {
   if (!is_fast_size<kMaxObjectLimit>(size)) return halo_enter_new(size);
-  return serve_decided<kMaxObjectLimit>(size, word, halo_enter_new, cut_for_new);
+  return serve_decided<kMaxObjectLimit>(size, word, halo_enter_new, bump_for_new);
 }
 
 extern "C" __attribute__((used, noinline)) void* halo_serve_new(size_t size, uint64_t word) {
   if (!is_fast_size<kMaxDirect>(size)) [[unlikely]]
     return serve_larger_new(size, word);
-  return serve_decided<kMaxDirect>(size, word, halo_enter_new, cut_for_new);
+  return serve_decided<kMaxDirect>(size, word, halo_enter_new, bump_for_new);
 }
 
 namespace {

@@ -1,4 +1,5 @@
-// The block cache: addresses of the newest freed blocks of one size, of one group in one thread.
+// The block cache: addresses of the newest freed blocks of one size in mixed-size pages, of one
+// group in one thread.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,7 @@
 namespace halo::runtime {
 
 // Most allocations are served from it. It stores addresses outside the blocks, so serving one block
-// reads no other, and a write to freed memory cannot corrupt it. If the cache is empty, blocks come
-// from a run: blocks of a page that were never used.
+// reads no other, and a write to freed memory cannot corrupt it.
 //
 // A free writes the mark of a freed block without reading the block, which may have left the
 // processor's caches. Taking the block out checks the mark. A block that was freed twice may be in
@@ -20,9 +20,8 @@ namespace halo::runtime {
 // "Limits").
 //
 // Concurrency: only the owner's thread changes it, and only while inside its heap (thread_heap.h).
-// Other threads call only `size`, `bytes`, `next` and `block`, for statistics. `top_` and the
-// members of the run are therefore accessed by relaxed atomics; a torn view of a run counts as no
-// run.
+// Other threads call only `size`, `bytes`, `next` and `block`, for statistics. `top_` is therefore
+// accessed by relaxed atomics.
 class BlockCache {
  public:
   // Blocks that any cache may hold.
@@ -103,42 +102,15 @@ class BlockCache {
     return p;
   }
 
-  // The next block of the run; nullptr if it is used up. The cache must be empty.
-  void* bump() {
-    char* p = run_next_;
-    if (p == run_end_) return nullptr;
-    set_run_next(p + run_step_);
-    __builtin_prefetch(p + kPrefetched, 1);
-    arena.mark_used(p);
-    return p;
-  }
-
-  // Sets the run: the blocks that start every `step` bytes from `begin` up to `end`.
-  void set_run(char* begin, char* end, uint32_t step) {
-    set_run_next(begin);
-    __atomic_store_n(&run_end_, end, __ATOMIC_RELAXED);
-    __atomic_store_n(&run_step_, step, __ATOMIC_RELAXED);
-  }
-  char* run_next() const { return __atomic_load_n(&run_next_, __ATOMIC_RELAXED); }
-  char* run_end() const { return __atomic_load_n(&run_end_, __ATOMIC_RELAXED); }
-  // Bytes between the starts of the run's blocks; 0 if there has been no run.
-  uint32_t run_step() const { return __atomic_load_n(&run_step_, __ATOMIC_RELAXED); }
-
-  // Bytes of the blocks that are cached or in the run. Another thread may read a slightly different
-  // sum, and no run or no cached blocks while these change.
+  // Bytes of the cached blocks. Another thread may read a slightly different sum, and none while
+  // the addresses move.
   uint64_t bytes() const {
-    const ptrdiff_t run = run_end() - run_next();
-    const uint32_t step = run_step();
-    const bool torn = run < 0 || run > static_cast<ptrdiff_t>(2 * kPageSize);
-    const uint64_t ready = torn || step == 0 ? 0 : static_cast<uint64_t>(run) / step;
-    const size_t cached = size();  // torn while the addresses move
-    return ((cached <= kMaxCached ? cached : 0) + ready) * block_;
+    const size_t cached = size();
+    return (cached <= kMaxCached ? cached : 0) * block_;
   }
 
   BlockCache* next() const { return next_; }
   uint32_t block() const { return block_; }
-  // Pages of this block size with free or uncut blocks.
-  PageQueue& pages() { return pages_; }
 
   // The number of blocks flushed to their pages since the cache last ran empty.
   size_t flushed() const { return flushed_; }
@@ -147,33 +119,27 @@ class BlockCache {
 
  private:
   void set_top(void** top) { __atomic_store_n(&top_, top, __ATOMIC_RELAXED); }
-  void set_run_next(char* p) { __atomic_store_n(&run_next_, p, __ATOMIC_RELAXED); }
 
   void** top_ = nullptr;
   void** begin_ = nullptr;
   void** end_ = nullptr;
-  char* run_next_ = nullptr;
-  char* run_end_ = nullptr;
-  uint32_t run_step_ = 0;
   uint32_t block_ = 0;
   size_t flushed_ = 0;
   BlockCache* next_ = nullptr;
   MixedRange* range_ = nullptr;
   uint32_t room_ = 0;
-  PageQueue pages_;
 };
 
-// Stands for size classes that the group has not served in this thread: empty and full. Never
-// written.
+// Stands for size classes that the group has not served from mixed-size pages in this thread: empty
+// and full. Never written.
 extern BlockCache no_cache;
 
-// The cache for the used block `p` of that page if the fast path finds it, else nullptr.
+// The cache for the used block `p` of that mixed-size page if the fast path finds it, else nullptr.
 [[gnu::always_inline]] inline BlockCache* cache_for_freed(const Page& page, const void* p) {
-  if (page.cache != nullptr) return page.cache;
   const uint64_t behind = arena.granules_behind(p);
   if (behind < kMaxDirect / kGranule) [[likely]]
-    return page.caches[behind];
-  return behind < kPageSize / kGranule ? page.caches[kClassNumbers.of[behind + 1]] : nullptr;
+    return page.mixed.caches[behind];
+  return behind < kPageSize / kGranule ? page.mixed.caches[kClassNumbers.of[behind + 1]] : nullptr;
 }
 
 }  // namespace halo::runtime

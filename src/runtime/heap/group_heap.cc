@@ -43,24 +43,24 @@ constexpr size_t max_capacity_for(uint32_t block) {
 }  // namespace
 
 void GroupHeap::initialise(ThreadHeap* thread, uint32_t group, const plan::Group& settings,
-                           BlockCache** caches) {
+                           Tables tables) {
   thread_ = thread;
   group_ = group;
-  caches_ = caches;
+  tables_ = tables;
   reuse_ = settings.reuse;
-  mixed_ = (settings.flags & plan::kGroupBySize) == 0;
+  mixed_ = is_mixed(settings);
   huge_pages_ = (settings.flags & plan::kGroupHugePages) != 0;
   layout_ = PageLayout(settings);
 }
 
 // Returns nullptr if memory is refused.
 BlockCache* GroupHeap::cache_for(uint32_t block) {
-  BlockCache*& cache = caches_[class_number(block)];
+  BlockCache*& cache = tables_.caches[class_number(block)];
   if (cache != &no_cache) return cache;
   auto* made = static_cast<BlockCache*>(thread_->metadata(sizeof(BlockCache)));
   if (made == nullptr) return nullptr;
-  const bool reuses_mixed = mixed_ && reuse_ == plan::Reuse::kNewestFirst;
-  made->initialise(size_class(block), first_cache_, reuses_mixed ? &range_ : nullptr);
+  const bool reuses = reuse_ == plan::Reuse::kNewestFirst;
+  made->initialise(size_class(block), first_cache_, reuses ? &range_ : nullptr);
   __atomic_store_n(&first_cache_, made, __ATOMIC_RELEASE);
   return cache = made;
 }
@@ -87,29 +87,47 @@ void* GroupHeap::prepared(void* p) {
 }
 
 void* GroupHeap::allocate(uint32_t bytes) {
-  BlockCache* cache = cache_for(bytes);
-  if (cache == nullptr) return nullptr;
-  if (void* p = take_cached(*cache)) return prepared(p);
-  if (void* p = cache->bump()) return prepared(p);
-  // As on the fast path: a program gets the same blocks on either.
-  if (void* p = cache->bump_fast()) return prepared(p);
-  if (thread_->drain_remote())
-    if (void* p = take_cached(*cache)) return prepared(p);
-  if (cache->flushed() != 0) enlarge(*cache);
-  cache->count_empty();
-  if (void* p = uses_bump(cache->block()) ? bump_mixed(*cache) : nullptr) return prepared(p);
-  if (cache->capacity() != 0 || enlarge(*cache)) {
-    while (refill(*cache)) {
-      if (void* p = take_cached(*cache)) return prepared(p);
-      if (void* p = cache->bump()) return prepared(p);
-    }
-  }
+  void* p = uses_bump(bytes) ? allocate_mixed(bytes) : nullptr;
+  if (p == nullptr) p = allocate_equal(size_class(bytes));
+  if (p != nullptr) return prepared(p);
   ++refusals_;
   return nullptr;
 }
 
+// Returns nullptr if single-size pages must serve.
+void* GroupHeap::allocate_mixed(uint32_t bytes) {
+  BlockCache* cache = cache_for(bytes);
+  if (cache == nullptr) return nullptr;
+  if (void* p = take_cached(*cache)) return p;
+  // As on the fast path: a program gets the same blocks on either.
+  if (void* p = take_block(*tables_.serving[class_number(bytes)])) return p;
+  if (void* p = cache->bump_fast()) return p;
+  if (thread_->drain_remote())
+    if (void* p = take_cached(*cache)) return p;
+  if (cache->flushed() != 0) enlarge(*cache);
+  cache->count_empty();
+  return bump_mixed(*cache);
+}
+
+// Whether a block that was cut starts at `p`, in this single-size page.
+bool GroupHeap::starts_block(const Page& page, const void* p) {
+  if (page.heap == nullptr || p >= run_next_of(page)) return false;
+  const PageLayout& layout = page.heap->layout();
+  const uint32_t first = layout.first(arena.link_of(page), page.block);
+  const auto offset = static_cast<uint32_t>(static_cast<const char*>(p) - arena.memory_of(page));
+  return layout.has_start(first, offset, page.block);
+}
+
+bool GroupHeap::looks_free(const void* p) {
+  const auto* block = static_cast<const Block*>(p);
+  if (arena.page_of(p).block == 0 && !arena.is_used(p)) return true;
+  if (arena.page_of(p).block != 0 && block->is_linked_in_page()) return true;
+  return block->is_free();
+}
+
 bool GroupHeap::may_be_in_use(const void* p) {
-  return arena.is_used(p) && !static_cast<const Block*>(p)->is_free();
+  const Page& page = arena.page_of(p);
+  return (page.block == 0 || starts_block(page, p)) && !looks_free(p);
 }
 
 size_t GroupHeap::size_of(const Page& page, const void* p) {
@@ -117,8 +135,16 @@ size_t GroupHeap::size_of(const Page& page, const void* p) {
   return static_cast<size_t>(Starts(page).next_after(p) - static_cast<const char*>(p));
 }
 
+// The program may have copied a link, with the rest of a free block, to the start of a used one.
 void GroupHeap::deallocate(Page& page, void* p) {
-  if (!may_be_in_use(p)) return;
+  const auto* block = static_cast<const Block*>(p);
+  const bool may_be_copied = page.block != 0 && reinterpret_cast<uintptr_t>(p) % kGranule == 0 &&
+                             block->is_linked_in_page();
+  if (may_be_copied ? !starts_block(page, p) || is_listed(page, block) : !may_be_in_use(p)) return;
+  if (page.block != 0) {
+    if (put_block(page, p)) settle(page);
+    return;
+  }
   const auto bytes = static_cast<uint32_t>(size_of(page, p));
   BlockCache* cache = reuse_ == plan::Reuse::kNewestFirst ? cache_for(bytes) : nullptr;
   if (cache == nullptr || cache->block() != bytes) return deallocate_to_page(page, p);
@@ -130,32 +156,17 @@ void GroupHeap::deallocate(Page& page, void* p) {
   cache->push(p);
 }
 
-// After a block of a single-size page became free: queues the page, or releases it if no block is
-// used.
-void GroupHeap::release_or_queue(Page& page) {
-  PageQueue& pages = page.cache->pages();
-  if (page.used == 0) {
-    if (page.queued) pages.remove(page);
-    PageBits(page).clear_free();
-    drop_page(page);
-  } else if (!page.queued) {
-    pages.push_back(page);
-  }
-}
-
+// Returns a block of a mixed-size page to it.
 [[gnu::always_inline]] inline void GroupHeap::return_to_page(Page& page, void* p, uint32_t bytes) {
   // The page of a block that was freed twice may belong to another heap now.
-  if (page.heap != this || !PageBits::move_to_free(page, p)) return;
+  if (page.heap != this || page.block != 0 || !PageBits::move_to_free(page, p)) return;
   returned_bytes_ += bytes;
-  --page.used;
-  if (page.block == 0) {
-    const bool reuse = reuse_ == plan::Reuse::kNewestFirst;
-    return range_.count_free(*this, page, bytes, reuse);
-  }
-  if (page.used == 0 || !page.queued) release_or_queue(page);
+  --page.mixed.used;
+  range_.count_free(*this, page, bytes, reuse_ == plan::Reuse::kNewestFirst);
 }
 
 void GroupHeap::deallocate_to_page(Page& page, void* p) {
+  if (page.block != 0) return deallocate(page, p);
   if (!may_be_in_use(p)) return;
   static_cast<Block*>(p)->mark_freed();
   return_to_page(page, p, static_cast<uint32_t>(size_of(page, p)));
@@ -179,8 +190,8 @@ void GroupHeap::flush_oldest(BlockCache& cache, size_t count) {
 void GroupHeap::flush() {
   for (BlockCache* cache = first_cache_; cache != nullptr; cache = cache->next()) {
     flush_oldest(*cache, cache->size());
-    close_run(*cache);
   }
+  for (unsigned number = 0; number < thread_->classes(); ++number) stop_serving(number);
   leave_empty_page();
 }
 
@@ -192,10 +203,7 @@ Page* GroupHeap::add_page() {
   if (page == nullptr) return nullptr;
   arena.bits_of(*page)->free = 0;  // a first access that reads would fault twice
   page->heap = this;
-  page->used = 0;
   set_bump_offset(*page, 0);
-  page->free = page->reuse_from = 0;
-  page->free_words = 0;
   page->queued = false;
   ++pages_;
   resident_ += page->touched;
@@ -206,7 +214,6 @@ Page* GroupHeap::add_page() {
 void GroupHeap::drop_page(Page& page) {
   --pages_;
   resident_ -= page.touched;
-  page.cache = nullptr;
   page.heap = nullptr;
   arena.release(page);
 }
@@ -220,17 +227,26 @@ void GroupHeap::account_touched(Page& page) {
   page.touched = static_cast<uint8_t>(touched);
 }
 
-uint64_t GroupHeap::used_bytes() const {
-  const uint64_t returned = __atomic_load_n(&returned_bytes_, __ATOMIC_RELAXED);
-  return __atomic_load_n(&taken_bytes_, __ATOMIC_RELAXED) + range_.cut_bytes() - returned;
+uint64_t GroupHeap::used_mixed_bytes() const {
+  return range_.cut_bytes() - __atomic_load_n(&returned_bytes_, __ATOMIC_RELAXED);
 }
 
-uint64_t GroupHeap::live_bytes() const {
+uint64_t GroupHeap::live_mixed_bytes() const {
   uint64_t cached = 0;
   const BlockCache* cache = __atomic_load_n(&first_cache_, __ATOMIC_ACQUIRE);
   for (; cache != nullptr; cache = cache->next()) cached += cache->bytes();
-  const uint64_t used = used_bytes();
+  const uint64_t used = used_mixed_bytes();
   return used > cached ? used - cached : 0;
+}
+
+uint64_t GroupHeap::live_bytes() const {
+  uint64_t sum = live_mixed_bytes();
+  for (uintptr_t i = 0; i < arena.page_limit(); ++i) {
+    const Page& page = arena.page_at(i);
+    if (__atomic_load_n(&page.heap, __ATOMIC_RELAXED) == this && page.block != 0)
+      sum += live_bytes_of(page);
+  }
+  return sum;
 }
 
 }  // namespace halo::runtime

@@ -35,7 +35,7 @@ void MixedRange::add_free(Page& page, char* p, size_t bytes) {
 }
 
 void MixedRange::count_free(Page& page, size_t bytes) {
-  page.free = static_cast<uint16_t>(page.free + bytes / kGranule);
+  page.mixed.free = static_cast<uint16_t>(page.mixed.free + bytes / kGranule);
   free_granules_ += bytes / kGranule;
 }
 
@@ -45,7 +45,7 @@ void MixedRange::remove_free(Page& page, char* begin, char* end) {
   const Starts starts(page);
   for (char* p = begin; p < end; p = starts.next_after(p)) bits.remove_free(p);
   const auto granules = static_cast<size_t>(end - begin) / kGranule;
-  page.free = static_cast<uint16_t>(page.free - granules);
+  page.mixed.free = static_cast<uint16_t>(page.mixed.free - granules);
   free_granules_ -= granules;
 }
 
@@ -62,7 +62,7 @@ char* MixedRange::bump(GroupHeap& heap, uint32_t bytes) {
   next_ = at + bytes;
   starts.mark(next_);
   arena.mark_used(at);
-  ++page_->used;
+  ++page_->mixed.used;
   cut_bytes_ += bytes;
   account(heap);
   return at;
@@ -136,19 +136,19 @@ char* MixedRange::leave_run() {
 void MixedRange::leave_page(GroupHeap& heap) {
   Page& page = *page_;
   page_ = nullptr;
-  page.reuse_from = static_cast<uint16_t>(page.free + kMinReuse);
-  if (page.used == 0) drop(heap, page);
+  page.mixed.reuse_from = static_cast<uint16_t>(page.mixed.free + kMinReuse);
+  if (page.mixed.used == 0) drop(heap, page);
 }
 
 void MixedRange::leave_empty_page(GroupHeap& heap) {
-  if (page_ == nullptr || page_->used != 0) return;
+  if (page_ == nullptr || page_->mixed.used != 0) return;
   leave_run();
   leave_page(heap);
 }
 
 void MixedRange::drop(GroupHeap& heap, Page& page) {
   if (page.queued) pages_.remove(page);
-  free_granules_ -= page.free;
+  free_granules_ -= page.mixed.free;
   PageBits(page).clear_free();
   Starts(page).clear();
   heap.drop_page(page);
@@ -158,8 +158,7 @@ bool MixedRange::enter_new_page(GroupHeap& heap, uint32_t bytes) {
   Page* page = heap.add_page();
   if (page == nullptr) return false;
   page->block = 0;
-  page->cache = nullptr;
-  page->caches = heap.caches_;
+  page->mixed = {heap.tables_.caches, 0, 0, 0, 0};
   set_bump_offset(*page, first_offset(arena.link_of(*page), kGranule));
   page->thread.store(heap.thread_, std::memory_order_release);
   page_ = page;
@@ -186,16 +185,16 @@ bool MixedRange::move_on(GroupHeap& heap, uint32_t bytes, bool may_add) {
 void MixedRange::count_free(GroupHeap& heap, Page& page, uint32_t bytes, bool reuse) {
   count_free(page, bytes);
   if (&page == page_) return;
-  if (page.used == 0)
+  if (page.mixed.used == 0)
     drop(heap, page);
-  else if (reuse && !page.queued && page.free >= page.reuse_from)
+  else if (reuse && !page.queued && page.mixed.free >= page.mixed.reuse_from)
     pages_.push_back(page);
 }
 
 // If too many free bytes lie unused between used blocks, no more mixed-size pages are added.
 bool GroupHeap::may_add_mixed_page() const {
   return reuse_ != plan::Reuse::kNewestFirst ||
-         range_.free_bytes() <= kMaxFree + used_bytes() / kFreeShare;
+         range_.free_bytes() <= kMaxFree + used_mixed_bytes() / kFreeShare;
 }
 
 bool GroupHeap::uses_bump(uint32_t bytes) const { return mixed_ && bytes <= kMaxBumpBytes; }

@@ -42,7 +42,7 @@ class MixedRange {
     arena.mark_start(behind);
     next_ = behind;
     __builtin_prefetch(behind + kPrefetched, 1);
-    page_->used += pair ? 2 : 1;
+    page_->mixed.used += pair ? 2 : 1;
     cut_bytes_ += cut;
     return at;
   }

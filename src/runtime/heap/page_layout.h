@@ -101,6 +101,18 @@ class PageLayout {
     return {count, spacing.step, first + behind};
   }
 
+  // Whether a block starts at `offset` in a page whose first one is at `first`.
+  constexpr bool has_start(uint32_t first, uint32_t offset, uint32_t block) const {
+    uint32_t at = first;
+    while (at < offset) {
+      const Row blocks = row(first, at, offset - at, block);
+      const uint32_t distance = offset - at;
+      if (distance % blocks.step == 0 && distance / blocks.step < blocks.count) return true;
+      at = blocks.behind;
+    }
+    return at == offset;
+  }
+
  private:
   // The bytes from block to block, before they are spread.
   constexpr uint32_t spaced(uint32_t block) const {

@@ -8,6 +8,7 @@
 #include "base/keep_errno.h"
 #include "base/old_c_library.h"
 #include "runtime/extra.h"
+#include "runtime/heap/free_in_page.h"
 #include "runtime/heap/metadata.h"
 
 namespace halo::runtime {
@@ -24,7 +25,7 @@ ThreadHeap* const kEnded = reinterpret_cast<ThreadHeap*>(8);
 __thread ThreadHeap* own_heap __attribute__((tls_model("initial-exec"))) = nullptr;
 
 constinit std::span<const plan::Group> plan_groups;
-constinit unsigned classes = 0;  // number of size classes of groups
+constinit unsigned class_count = 0;  // number of size classes of groups
 constinit std::atomic<ThreadHeap*> all_heaps{nullptr};
 constinit Peak* peaks = nullptr;
 pthread_key_t exit_key;
@@ -41,14 +42,17 @@ constexpr size_t kMetadataStep = 64 * 1024;
 // Maximum number of remote frees collected by one request.
 constexpr int kMaxDrained = 256;
 
-// The caches of groups that the thread has not allocated from. Never written.
-struct NoCaches {
-  BlockCache* of[kClassNumbers.count];
-  constexpr NoCaches() : of{} {
-    for (BlockCache*& cache : of) cache = &no_cache;
+// A table of `none` for each size class, for groups that the thread has not allocated from. Never
+// written.
+template <typename T>
+struct EmptyTable {
+  T* of[kClassNumbers.count];
+  explicit constexpr EmptyTable(T& none) : of{} {
+    for (T*& each : of) each = &none;
   }
 };
-constinit NoCaches no_caches;
+constinit EmptyTable<Page> no_pages{no_page};
+constinit EmptyTable<BlockCache> no_caches{no_cache};
 
 size_t heap_count() { return plan_groups.size() + kSharedHeaps; }
 
@@ -80,7 +84,7 @@ bool is_shared_heap(uint32_t number) { return number >= plan_groups.size(); }
 
 void configure_heaps(std::span<const plan::Group> groups, uint32_t max_object) {
   plan_groups = groups;
-  classes = class_number(size_class(block_bytes(max_object, true))) + 1;
+  class_count = class_number(size_class(block_bytes(max_object, true))) + 1;
   for (uint32_t group = 0; group < groups.size(); ++group)
     if (steps(group)) begin_stepping();
   if (!have_exit_key) have_exit_key = make_key(exit_key, abandon_thread_heap);
@@ -106,8 +110,10 @@ void* ThreadHeap::metadata(size_t bytes) {
 }
 
 GroupHeap** ThreadHeap::heaps() const {
-  return reinterpret_cast<GroupHeap**>(const_cast<BlockCache***>(caches_) + heap_count());
+  return reinterpret_cast<GroupHeap**>(const_cast<void**>(tables_) + heap_count());
 }
+
+unsigned ThreadHeap::classes() { return class_count; }
 
 ThreadHeap::Shared* ThreadHeap::shared() const {
   return reinterpret_cast<Shared*>(heaps() + heap_count());
@@ -119,10 +125,13 @@ bool ThreadHeap::shares() const { return next_ != nullptr && plan_groups.size() 
 ThreadHeap* ThreadHeap::make() {
   const size_t count = heap_count();
   const size_t arrays =
-      count * (sizeof *caches_ + sizeof(GroupHeap*)) + plan_groups.size() * sizeof(Shared);
+      count * (sizeof *tables_ + sizeof(GroupHeap*)) + plan_groups.size() * sizeof(Shared);
   auto* heap = static_cast<ThreadHeap*>(map_metadata(sizeof(ThreadHeap) + arrays));
   if (heap == nullptr) return nullptr;
-  for (size_t i = 0; i < count; ++i) heap->caches_[i] = no_caches.of;
+  for (size_t i = 0; i < count; ++i) {
+    const bool mixed = is_mixed(settings_of(static_cast<uint32_t>(i)));
+    heap->tables_[i] = mixed ? static_cast<void*>(no_caches.of) : no_pages.of;
+  }
   return heap;
 }
 
@@ -156,11 +165,19 @@ GroupHeap* ThreadHeap::own_heap_of(uint32_t group) {
   if (heap != nullptr) return heap;
   if (steps(group)) return nullptr;
   auto* made = static_cast<GroupHeap*>(metadata(sizeof(GroupHeap)));
-  auto** caches = static_cast<BlockCache**>(metadata(classes * sizeof(BlockCache*)));
-  if (made == nullptr || caches == nullptr) return nullptr;
-  std::copy_n(no_caches.of, classes, caches);
-  made->initialise(this, group, settings_of(group), caches);
-  caches_[group] = caches;
+  const plan::Group settings = settings_of(group);
+  const bool mixed = is_mixed(settings);
+  GroupHeap::Tables tables{};
+  tables.serving = static_cast<Page**>(metadata(class_count * sizeof(Page*)));
+  tables.queues = static_cast<PageQueue*>(metadata(class_count * sizeof(PageQueue)));
+  if (mixed) tables.caches = static_cast<BlockCache**>(metadata(class_count * sizeof(BlockCache*)));
+  const bool refused = mixed && tables.caches == nullptr;
+  if (made == nullptr || tables.serving == nullptr || tables.queues == nullptr || refused)
+    return nullptr;
+  std::fill_n(tables.serving, class_count, &no_page);
+  if (mixed) std::fill_n(tables.caches, class_count, &no_cache);
+  made->initialise(this, group, settings, tables);
+  tables_[group] = mixed ? static_cast<void*>(tables.caches) : tables.serving;
   __atomic_store_n(&heap, made, __ATOMIC_RELEASE);
   return made;
 }
@@ -183,8 +200,8 @@ bool ThreadHeap::drain(Free free) {
 
 bool ThreadHeap::drain_remote() {
   return drain([](Page& page, Block* block) {
-    // Pushed without reading the block, like any freed block.
-    if (!kCheckingBuild && arena.is_used(block)) {
+    // Pushed without reading the block, like any freed block of a mixed-size page.
+    if (!kCheckingBuild && page.block == 0 && arena.is_used(block)) {
       BlockCache* cache = cache_for_freed(page, block);
       if (cache != nullptr && !cache->is_full()) {
         __builtin_prefetch(block, 1);
@@ -258,6 +275,12 @@ ThreadHeap* adopt_thread_heap() {
   return heap;
 }
 
+void settle_and_leave(const void* p, ThreadHeap* heap) {
+  Page& page = arena.page_of(p);
+  page.heap->settle(page);
+  leave_heap(heap);
+}
+
 void prepare_heap() {
   if (ThreadHeap* heap = thread_heap()) {
     const InsideHeap inside(heap);
@@ -282,9 +305,15 @@ GroupBytes ThreadHeap::bytes() const {
   const uint64_t freed = remote_.bytes();
   GroupBytes sum;
   for (uint32_t group = 0; group < heap_count(); ++group) {
-    const GroupBytes part = bytes_of(group);
-    sum.resident += part.resident;
-    sum.live += part.live;
+    if (const GroupHeap* heap = existing_heap(group)) {
+      sum.resident += heap->resident_bytes();
+      sum.live += heap->live_mixed_bytes();
+    }
+  }
+  for (uintptr_t i = 0; i < arena.page_limit(); ++i) {
+    const Page& page = arena.page_at(i);
+    if (page.thread.load(std::memory_order_relaxed) == this && page.block != 0)
+      sum.live += GroupHeap::live_bytes_of(page);
   }
   sum.live -= std::min(sum.live, freed);
   return sum;

@@ -40,15 +40,25 @@ struct GroupBytes {
 // counters relaxed.
 class ThreadHeap {
  public:
-  // The cache that serves `size` bytes, 1 to MaxBytes, for a caller with a decided code.
+  // The number of the class that serves `size` bytes, 1 to MaxBytes, for a caller with a decided
+  // code.
   template <size_t MaxBytes>
-  BlockCache& cache_of(CallerCode code, size_t size) const {
-    static_assert(sizeof *caches_ == 8);  // the group's bits of a code are its byte offset
-    const auto* of_group = *reinterpret_cast<BlockCache* const* const*>(
-        reinterpret_cast<const char*>(caches_) + (code & kCodeGroup));
+  static size_t class_of(CallerCode code, size_t size) {
     const size_t granules = ((size - 1) / kGranule | align_bit(code)) + 1;
-    return *of_group[MaxBytes <= kMaxDirect ? granules - 1 : kClassNumbers.of[granules]];
+    return MaxBytes <= kMaxDirect ? granules - 1 : kClassNumbers.of[granules];
   }
+
+  // What serves this class of the code's group: a single-size page, or `no_page`; or, if its blocks
+  // are in mixed-size pages, a cache, or `no_cache`.
+  Page& serving_page(CallerCode code, size_t class_number) const {
+    return *table_of<Page>(code)[class_number];
+  }
+  BlockCache& cache_of(CallerCode code, size_t class_number) const {
+    return *table_of<BlockCache>(code)[class_number];
+  }
+
+  // The number of size classes of groups.
+  static unsigned classes();
 
   // The heap that serves the next `bytes` of the group: its own, created when it is due, or a
   // shared one. Returns nullptr if memory is refused, or if the group steps. The owner only, inside
@@ -72,6 +82,9 @@ class ThreadHeap {
   const GroupHeap* existing_heap(uint32_t group) const {
     return __atomic_load_n(&heaps()[group], __ATOMIC_ACQUIRE);
   }
+
+  // The group's own heap; nullptr if this thread has none. The owner only.
+  GroupHeap* own_heap(uint32_t group) const { return heaps()[group]; }
 
   // Collects some of the remote frees. Returns false if there were none. The owner only, inside its
   // heap.
@@ -101,11 +114,17 @@ class ThreadHeap {
   friend void prepare_heap();
   friend void abandon_thread_heap(void*);
 
+  template <typename T>
+  T* const* table_of(CallerCode code) const {
+    static_assert(sizeof *tables_ == 8);  // the group's bits of a code are its byte offset
+    return *reinterpret_cast<T* const* const*>(reinterpret_cast<const char*>(tables_) +
+                                               (code & kCodeGroup));
+  }
   // Counts of a group's allocations from shared heaps in this thread.
   struct Shared {
     uint32_t bytes, allocations;
   };
-  GroupHeap** heaps() const;  // by group, then the shared ones; behind the caches
+  GroupHeap** heaps() const;  // by group, then the shared ones; behind `tables_`
   Shared* shared() const;     // by group; behind the heaps
   bool shares() const;
   static ThreadHeap* make();
@@ -120,7 +139,7 @@ class ThreadHeap {
   char* metadata_;      // rest of the last mapping
   char* metadata_end_;  // and its end
   RemoteFrees remote_;
-  BlockCache** caches_[1];  // by group or shared heap, then by size class
+  void* tables_[1];  // by group or shared heap: the pages or caches by size class
 };
 
 // One shared heap for each combination of page layout and reuse.

@@ -22,9 +22,10 @@ HALO_HIDDEN extern constinit LinkSecret link_secret;
 // served.
 void draw_link_secret();
 
-// The owner's thread writes the mark. Another thread writes a link only if the owner's ring of
-// remote frees is full. The program may overwrite the word by mistake, so both are encoded with a
-// secret of the process: other values do not decode to an address in the arena.
+// Blocks of single-size pages have links in their page. The mark is of blocks in caches and in the
+// owner's ring of remote frees. If that is full, another thread writes a link to a block of any
+// page. The program may overwrite the word by mistake, so all are encoded with a secret of the
+// process: other values do not decode to an address in the page, or in the arena.
 class [[gnu::may_alias]] Block {
  public:
   // Called by the owner's thread, or by a thread that puts the block into the owner's ring.
@@ -46,15 +47,26 @@ class [[gnu::may_alias]] Block {
     return nullptr;
   }
 
+  // The link of a block in the list of its page. `next` is the next block, or odd and in the page
+  // at the list's end.
+  void link_in_page(uintptr_t next) {
+    word_ = next ^ reinterpret_cast<uintptr_t>(this) ^ link_secret.mask;
+  }
+  // The block's address XOR that `next`: less than kPageSize. If the word was overwritten, more,
+  // with a probability of 1 - 2^-48.
+  uintptr_t step_in_page() const { return word_ ^ link_secret.mask; }
+  // Whether it has such a link. Also true of memory with the copy of one.
+  bool is_linked_in_page() const { return step_in_page() < kPageSize; }
+
   // Must be called for every block that is served: memory that was free before may contain a valid
   // link.
   void clear() { word_ = 0; }
 
-  // Whether any thread has freed it. A random word is mistaken for a link with a probability of at
-  // most 2^-37.
+  // Whether it is marked or a link, but not one in its page.
   bool is_free() const { return is_marked_freed() || is_link(); }
 
-  // Whether another thread freed it and the owner has not collected it yet.
+  // Whether another thread freed it and the owner has not collected it yet. A random word is
+  // mistaken for a link with a probability of at most 2^-37.
   bool is_link() const {
     const uint64_t address = decoded();
     return address == 0 || std::rotr(address - arena.base(), 3) < arena.granule_limit();

@@ -27,6 +27,31 @@ inline bool is_thread(const ThreadHeap* owner) { return reinterpret_cast<uintptr
 // The index of a page plus 1; 0 is not a page.
 using PageLink = uint32_t;
 
+// What a single-size page serves: freed blocks, newest first, and the rest of the last run that was
+// opened in it (equal_pages.h).
+struct EqualBlocks {
+  uintptr_t freed;   // the newest freed block; odd: none
+  char* run_next;    // the run's next block
+  uint32_t run_end;  // low half of the address behind the run; equal to that of `run_next`: no rest
+  // Frees until the owner must settle the page; see `hidden`.
+  uint32_t countdown;
+  // Blocks in use that `countdown` does not count. -1: the page serves allocations, and one free
+  // too many is counted. Of a full page, all but one: its next free makes `countdown` 0.
+  int16_t hidden;
+  uint16_t step;  // granules between the starts of the run's blocks
+};
+
+// What a mixed-size page has free (mixed_range.h).
+struct MixedBlocks {
+  BlockCache* const* caches;  // the group's caches by size class
+  uint64_t free_words;  // summary of the free bitmap: a bit for each two words, clear if both are 0
+  uint32_t used;        // blocks in use or cached
+  // In granules: the amount that the free bitmap holds, and the amount from which the page is
+  // queued for reuse.
+  uint16_t free;
+  uint16_t reuse_from;
+};
+
 // It is stored in a table behind the pages, so a free touches one dense line of the table and the
 // block itself.
 //
@@ -35,26 +60,21 @@ using PageLink = uint32_t;
 //
 // Another thread reads `thread` at any time, to find the owner. The owner stores it with release
 // after it has initialised the entry, and null before it releases the page. A thread that holds a
-// block of the page also reads `block`, and in the checking build `heap`. Both are constant while a
-// block of the page is in use, and the hand-over of the block orders them. All other members are
-// private to the owner.
+// block of the page also reads `block` and `heap`. They are constant while a block of the page is
+// in use, and the hand-over of the block orders them. It reads `run_next`, which only grows, by a
+// relaxed atomic. All other members are private to the
+// owner, but for the statistics, which may read a slightly wrong number of blocks.
 struct alignas(64) Page {
-  BlockCache* cache;                      // single-size page: the cache of its blocks; mixed-size
-                                          // page: null
-  BlockCache* const* caches;              // mixed-size page: the group's caches by size class
+  union {
+    EqualBlocks equal;  // if `block` is not 0
+    MixedBlocks mixed;
+  };
   std::atomic<const ThreadHeap*> thread;  // null: no heap owns the page
   GroupHeap* heap;
-  uint64_t free_words;      // summary of the free bitmap: a bit for each two words, clear if both
-                            // are 0
   uint32_t block;           // bytes of each block; 0: a mixed-size page
-  uint32_t used;            // blocks in use, cached, or in a cache's run
   PageLink next, previous;  // in the page's queue
   // End of the part cut into blocks or runs, in granules from the page's start.
   uint16_t bump_offset;
-  // Mixed-size pages, in granules: the amount that the free bitmap holds, and the amount from which
-  // the page is queued for reuse.
-  uint16_t free;
-  uint16_t reuse_from;
   uint8_t touched;  // system pages that may have been written to since the last purge
   bool queued;
 };

@@ -101,8 +101,8 @@ class PageBits {
   template <typename Visit>
   size_t take(size_t maximum, Visit visit) {
     size_t taken = 0;
-    for (; page_.free_words != 0; page_.free_words &= page_.free_words - 1) {
-      const auto pair = static_cast<size_t>(std::countr_zero(page_.free_words)) * 2;
+    for (; page_.mixed.free_words != 0; page_.mixed.free_words &= page_.mixed.free_words - 1) {
+      const auto pair = static_cast<size_t>(std::countr_zero(page_.mixed.free_words)) * 2;
       for (const size_t number : {pair, pair + 1}) {
         BlockBits& word = words_[number];
         const uint64_t were = word.free;
@@ -132,8 +132,8 @@ class PageBits {
   }
 
   void clear_free() {
-    for (; page_.free_words != 0; page_.free_words &= page_.free_words - 1) {
-      const auto pair = static_cast<size_t>(std::countr_zero(page_.free_words)) * 2;
+    for (; page_.mixed.free_words != 0; page_.mixed.free_words &= page_.mixed.free_words - 1) {
+      const auto pair = static_cast<size_t>(std::countr_zero(page_.mixed.free_words)) * 2;
       words_[pair].free = words_[pair + 1].free = 0;
     }
   }
@@ -145,7 +145,7 @@ class PageBits {
   BlockBits& word_of(const void* p) const { return words_[granule_of(p) / 64]; }
   uint64_t bit_of(const void* p) const { return uint64_t{1} << (granule_of(p) % 64); }
   static void count_free(Page& page, const void* p) {
-    page.free_words |= uint64_t{1} << (reinterpret_cast<uintptr_t>(p) / kGranule / 128 % 64);
+    page.mixed.free_words |= uint64_t{1} << (reinterpret_cast<uintptr_t>(p) / kGranule / 128 % 64);
   }
   static uint64_t used(const BlockBits& word) { return word.used.load(std::memory_order_relaxed); }
   static void set_used(BlockBits& word, uint64_t bits) {

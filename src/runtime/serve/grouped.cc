@@ -143,7 +143,7 @@ bool is_in_owned_page(const void* p) {
   return arena.page_of(p).thread.load(std::memory_order_relaxed) != nullptr;
 }
 
-bool is_block_in_use(const void* p) { return is_in_owned_page(p) && GroupHeap::may_be_in_use(p); }
+bool is_block_in_use(const void* p) { return is_in_owned_page(p) && !GroupHeap::looks_free(p); }
 
 size_t usable_size_grouped(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
 
@@ -187,7 +187,7 @@ __attribute__((used)) void* halo_realloc_planned(void* p, size_t size, const uin
   if (!arena.contains(p))
     return span_stays(p, size) ? p : realloc_into_group(next, p, size, allocate);
   if (size == 0) {
-    free_grouped(p);
+    release(p);
     return nullptr;
   }
   if (!is_in_owned_page(p)) [[unlikely]] {
@@ -210,7 +210,7 @@ __attribute__((used)) void* halo_realloc_planned(void* p, size_t size, const uin
   if (moved == nullptr) moved = next.malloc(size);
   if (moved == nullptr) return size <= old ? p : nullptr;
   copy_block(moved, size, p, old);
-  free_grouped(p);
+  release(p);
   return moved;
 }
 

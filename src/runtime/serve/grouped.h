@@ -7,6 +7,7 @@
 #include "runtime/base/diagnosis.h"
 #include "runtime/base/exported.h"
 #include "runtime/base/next.h"
+#include "runtime/heap/free_in_page.h"
 #include "runtime/heap/thread_heap.h"
 #include "runtime/identify/callers.h"
 #include "runtime/identify/identifier.h"
@@ -45,19 +46,28 @@ bool is_fast_size(size_t size) {
   return !kCheckingBuild && size - 1 < (MaxBytes <= kMaxDirect ? fast_direct_max : fast_max);
 }
 
-// A block from the calling thread's cache or run, else nullptr; for 1 to `MaxBytes` bytes.
+// A block of the single-size page that serves in the calling thread, or a cached one of mixed-size
+// pages, else nullptr; for 1 to `MaxBytes` bytes.
 template <size_t MaxBytes = plan::kMaxObjectLimit>
-[[gnu::always_inline]] inline void* cached_block(CallerCode code, size_t size) {
+[[gnu::always_inline]] inline void* served_block(CallerCode code, size_t size) {
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) [[unlikely]]
     return nullptr;
-  BlockCache& cache = heaps->cache_of<MaxBytes>(code, size);
+  const size_t number = ThreadHeap::class_of<MaxBytes>(code, size);
+  if ((code & kCodeMixed) != 0) [[unlikely]] {
+    BlockCache& cache = heaps->cache_of(code, number);
+    if (cache.is_empty()) return nullptr;
+    enter_heap();
+    auto* const block = static_cast<Block*>(cache.pop_marked());
+    leave_heap(heaps);
+    if (block != nullptr) [[likely]]
+      block->clear();
+    return block;
+  }
   enter_heap();
-  auto* block = static_cast<Block*>(cache.is_empty() ? cache.bump() : cache.pop_marked());
+  void* const p = take_block(heaps->serving_page(code, number));
   leave_heap(heaps);
-  if (block != nullptr) [[likely]]
-    block->clear();
-  return block;
+  return p;
 }
 
 // The code for an allocation of the caller with the word `word`, without a stack frame of our own.
@@ -74,38 +84,24 @@ template <size_t MaxBytes = plan::kMaxObjectLimit>
   return decide_walk(from, slot);
 }
 
-// Frees `p`, a block of that page, if the fast path can.
-[[gnu::always_inline]] inline bool free_fast(const Page& page, void* p) {
-  ThreadHeap* const heaps = current_heap;
-  if (kCheckingBuild || page.thread.load(std::memory_order_relaxed) != heaps) [[unlikely]]
-    return false;
-  // A page without an owner has no used blocks, so behind this check the thread has a heap and is
-  // outside it.
-  if (!arena.is_used(p)) [[unlikely]]
-    return false;
-  BlockCache* const cache = cache_for_freed(page, p);
-  if (cache == nullptr) [[unlikely]]
-    return false;
-  enter_heap();
-  const bool fits = cache->push_marked(p);
-  leave_heap(heaps);
-  return fits;
-}
-
-// A block of a mixed-size page by fast bump allocation, if no block is cached; else nullptr.
+// If no block is cached, a block of a group with mixed-size pages that is next in the heap's range,
+// or in the single-size page that serves in its place; else nullptr.
 inline void* bump_block(CallerCode code, size_t size) {
   ThreadHeap* const heaps = current_heap;
-  if (heaps == nullptr) return nullptr;
-  BlockCache& cache = heaps->cache_of<plan::kMaxObjectLimit>(code, size);
+  if (heaps == nullptr || (code & kCodeMixed) == 0) return nullptr;
+  const size_t number = ThreadHeap::class_of<plan::kMaxObjectLimit>(code, size);
+  BlockCache& cache = heaps->cache_of(code, number);
   enter_heap();
   auto* block = static_cast<Block*>(cache.is_empty() ? cache.bump_fast() : nullptr);
+  const GroupHeap* const heap = block == nullptr ? heaps->own_heap(group_of(code)) : nullptr;
+  if (heap != nullptr) block = static_cast<Block*>(take_block(heap->serving_page(number)));
   leave_heap(heaps);
   if (block != nullptr) block->clear();
   return block;
 }
 
 // malloc or operator new for a fast-path size of 1 to MaxBytes bytes and a caller with that word.
-// `enter` is the general path; `cut` serves by bump allocation if no block is cached.
+// `enter` is the general path; `bump` serves by bump allocation.
 template <size_t MaxBytes>
 [[gnu::always_inline]] inline void* serve_decided(size_t size, uint64_t word,
                                                   void* (*enter)(size_t),
@@ -113,7 +109,7 @@ template <size_t MaxBytes>
   const CallerCode code = decide_fast(word, own_slot());
   if (!is_decided(code)) [[unlikely]]
     return enter(size);
-  if (void* p = cached_block<MaxBytes>(code, size)) [[likely]]
+  if (void* p = served_block<MaxBytes>(code, size)) [[likely]]
     return p;
   return bump(size, code);
 }
@@ -141,9 +137,7 @@ inline size_t usable_size(const void* p) {
 [[gnu::always_inline]] inline void release_or(void* p, void (*const& other)(void*)) {
   const uintptr_t page = arena.index_of(p);
   if (page >= arena.page_limit()) return other(p);
-  if (free_fast(arena.page_at(page), p)) [[likely]]
-    return;
-  free_grouped(p);
+  free_in_page(arena.page_at(page), p, free_grouped);
 }
 [[gnu::always_inline]] inline void release(void* p) { release_or(p, next.free); }
 

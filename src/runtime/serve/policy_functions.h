@@ -56,7 +56,7 @@ struct PolicyFunctions {
     if (!is_fast_size<kMaxDirect>(size)) [[unlikely]]
       return any(size, own_slot());
     const CallerCode code = choose(own_slot());
-    void* p = is_decided(code) ? cached_block<kMaxDirect>(code, size) : nullptr;
+    void* p = is_decided(code) ? served_block<kMaxDirect>(code, size) : nullptr;
     return p != nullptr ? p : uncached(size, code);
   }
 
@@ -66,7 +66,7 @@ struct PolicyFunctions {
 
   static void* serve(size_t size, CallerCode code) {
     if (is_decided(code) && is_fast_size<plan::kMaxObjectLimit>(size)) {
-      if (void* p = cached_block<plan::kMaxObjectLimit>(code, size)) return p;
+      if (void* p = served_block(code, size)) return p;
       if (void* p = bump_block(code, size)) return p;
     }
     return allocate_in(code, size);

@@ -312,7 +312,7 @@ TEST_P(GroupHeapTest, EmptyPagesLeaveTheHeap) {
   EXPECT_LE(heap.pages(), before + 2);
 }
 
-TEST(EqualPages, AreFilledFromTheLowestAddressOn) {
+TEST(EqualPages, ServeTheNewestFreedBlockFirst) {
   open_arena();
   flushed_heap(kOtherEqual);
   std::vector<char*> blocks;
@@ -321,10 +321,38 @@ TEST(EqualPages, AreFilledFromTheLowestAddressOn) {
   for (size_t i = 0; i < blocks.size(); i += 4) freed.push_back(blocks[i]);
   std::shuffle(freed.begin(), freed.end(), std::mt19937(3));
   for (char* p : freed) free_block(p);
-  flushed_heap(kOtherEqual);
-  std::sort(freed.begin(), freed.end());
+  std::reverse(freed.begin(), freed.end());
   for (char* p : freed) EXPECT_EQ(make_block(kOtherEqual, 64), p);
   for (char* p : blocks) free_block(p);
+}
+
+// A page that was full serves again after a free, behind the pages that had one before.
+TEST(EqualPages, ServeAgainInTheOrderOfTheirFirstFree) {
+  open_arena();
+  flushed_heap(kOtherEqual);
+  std::map<uintptr_t, std::vector<char*>> pages;
+  while (pages.size() < 4) {
+    char* p = make_block(kOtherEqual, 1000);
+    pages[arena.index_of(p)].push_back(p);
+  }
+  std::vector<char*> one_of_each;
+  for (const auto& [page, blocks] : pages)
+    if (blocks.size() > 1) one_of_each.push_back(blocks[blocks.size() / 2]);
+  ASSERT_EQ(one_of_each.size(), 3u) << "the fourth page serves";
+  const std::vector<char*> freed{one_of_each[1], one_of_each[2], one_of_each[0]};
+  for (char* p : freed) free_block(p);
+  std::vector<char*> more, again;
+  while (again.size() < 3) {
+    more.push_back(make_block(kOtherEqual, 1000));
+    if (std::find(freed.begin(), freed.end(), more.back()) != freed.end())
+      again.push_back(more.back());
+    ASSERT_LT(more.size(), 2 * kPageSize / 1000);
+  }
+  EXPECT_EQ(again, freed);
+  for (auto& [page, blocks] : pages)
+    for (char* p : blocks) free_block(p);
+  for (char* p : more)
+    if (std::find(freed.begin(), freed.end(), p) == freed.end()) free_block(p);
 }
 
 TEST(MixedPages, FillWideGapsInOrderWithAnySize) {

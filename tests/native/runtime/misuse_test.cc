@@ -19,16 +19,18 @@ constexpr uint32_t kMaxSize = 1024;
 // A group of single-size pages, one of mixed-size pages, and one that refills pages when empty.
 enum Kind : uint32_t { kEqual, kMixed, kWhole };
 
+void open_heaps() {
+  static const plan::Group kGroups[3] = {{plan::kGroupBySize, plan::Reuse::kNewestFirst, 0},
+                                         {0, plan::Reuse::kNewestFirst, 0},
+                                         {0, plan::Reuse::kWholeChunks, 0}};
+  ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(size_t{1} << 30));
+  if (first_thread_heap() != nullptr) return;
+  configure_heaps(kGroups, kMaxSize);
+}
+
 class Misuse : public testing::TestWithParam<Kind> {
  protected:
-  static void SetUpTestSuite() {
-    static const plan::Group kGroups[3] = {{plan::kGroupBySize, plan::Reuse::kNewestFirst, 0},
-                                           {0, plan::Reuse::kNewestFirst, 0},
-                                           {0, plan::Reuse::kWholeChunks, 0}};
-    ASSERT_TRUE(arena.bytes() != 0 || arena.reserve(size_t{1} << 30));
-    if (first_thread_heap() != nullptr) return;
-    configure_heaps(kGroups, kMaxSize);
-  }
+  static void SetUpTestSuite() { open_heaps(); }
   static char* make(uint32_t bytes = 40) { return make_block(GetParam(), bytes); }
   // Allocates that many blocks as the program does: all different, none in `mine`.
   static void expect_new_blocks(const std::set<char*>& mine, int count = 5000) {
@@ -145,6 +147,31 @@ TEST_P(Misuse, WrittenToAfterTheFree) {
     ASSERT_TRUE(arena.contains(p));
   }
   expect_new_blocks({});
+}
+
+// The blocks behind an overwritten link are lost, and their page is never released: its count of
+// used blocks may be wrong.
+TEST(MisuseOfEqualPages, AnOverwrittenLinkKeepsThePage) {
+  open_heaps();
+  GroupHeap& heap = flushed_heap(kEqual);
+  const uint64_t before = heap.pages();
+  std::vector<char*> blocks;
+  for (int i = 0; i < 100; ++i) blocks.push_back(make_block(kEqual, 632));
+  Page& page = arena.page_of(blocks[7]);
+  for (char* p : {blocks[5], blocks[6], blocks[7]}) {
+    ASSERT_EQ(&arena.page_of(p), &page);
+    free_block(p);
+  }
+  std::memset(blocks[7], 0x21, 8);
+  for (int i = 0; i < 100; ++i) {
+    char* const p = make_block(kEqual, 632);
+    for (char* lost : {blocks[5], blocks[6], blocks[7]}) ASSERT_NE(p, lost);
+    free_block(p);
+  }
+  for (char* p : blocks)
+    if (p != blocks[5] && p != blocks[6] && p != blocks[7]) free_block(p);
+  EXPECT_GE(flushed_heap(kEqual).pages(), before + 1);
+  EXPECT_EQ(page.heap, &heap);
 }
 
 TEST_P(Misuse, WrittenToInThePages) {

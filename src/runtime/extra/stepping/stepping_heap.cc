@@ -95,13 +95,9 @@ bool SteppingHeap::open_page() {
   Page* page = arena.acquire(PageKind::kNormal);
   if (page == nullptr) return false;
   arena.bits_of(*page)->free = 0;  // a first access that reads would fault twice
-  page->cache = nullptr;
-  page->caches = nullptr;
+  page->mixed = {};
   page->heap = nullptr;
-  page->free_words = 0;
   page->block = 0;
-  page->used = 0;
-  page->free = page->reuse_from = 0;
   page->queued = false;
   page->thread.store(kSteppingOwner, std::memory_order_release);
   page_ = page;
@@ -116,7 +112,7 @@ bool SteppingHeap::open_page() {
 void SteppingHeap::leave_page() {
   Page& page = *page_;
   page_ = nullptr;
-  if (page.used == 0) return release_page(page);
+  if (page.mixed.used == 0) return release_page(page);
   char* const memory = arena.memory_of(page);
   if (next_ != kPageSize) add_free(memory + next_, memory + kPageSize);
 }
@@ -144,7 +140,7 @@ void SteppingHeap::account_touched() {
 // Hands out a block: its memory must not look like a freed one.
 void* SteppingHeap::serve(char* p, uint32_t bytes) {
   arena.mark_used(p);
-  ++arena.page_of(p).used;
+  ++arena.page_of(p).mixed.used;
   add(counts_.live, bytes);
   raise(counts_.peak_live, counts_.live);
   reinterpret_cast<Block*>(p)->clear();
@@ -173,7 +169,7 @@ void SteppingHeap::free_block(char* p) {
   Starts starts(page);
   char* end = starts.next_after(p);
   add(counts_.live, static_cast<uint64_t>(p - end));
-  if (--page.used == 0 && &page != page_) return release_page(page);
+  if (--page.mixed.used == 0 && &page != page_) return release_page(page);
   PageBits bits(page);
   if (offset_of(end) != 0 && bits.is_free(end)) {
     char* const behind = end;
