@@ -191,7 +191,7 @@ void GroupHeap::flush() {
   for (BlockCache* cache = first_cache_; cache != nullptr; cache = cache->next()) {
     flush_oldest(*cache, cache->size());
   }
-  for (unsigned number = 0; number < thread_->classes(); ++number) stop_serving(number);
+  for (unsigned number = 0; number < ThreadHeap::classes(); ++number) stop_serving(number);
   leave_empty_page();
 }
 
