@@ -16,8 +16,7 @@ void settle_and_leave(const void* p, ThreadHeap* heap);
   ThreadHeap* const heap = current_heap;
   if (kCheckingBuild || page.thread.load(std::memory_order_relaxed) != heap) [[unlikely]]
     return otherwise(p);
-  // A page without an owner has no used blocks, so behind this check the thread has a heap and is
-  // outside it.
+  // If neither has a heap, the page has no used blocks, and no size.
   if (page.block == 0) {
     BlockCache* const cache = arena.is_used(p) ? cache_for_freed(page, p) : nullptr;
     if (cache == nullptr) [[unlikely]]

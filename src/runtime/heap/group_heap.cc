@@ -215,6 +215,7 @@ void GroupHeap::drop_page(Page& page) {
   --pages_;
   resident_ -= page.touched;
   page.heap = nullptr;
+  page.block = 0;  // the fast path of free then asks for used blocks, of which it has none
   arena.release(page);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/blocks.h"
+#include "runtime/heap/free_in_page.h"
 
 namespace halo::runtime {
 namespace {
@@ -172,6 +173,23 @@ TEST(MisuseOfEqualPages, AnOverwrittenLinkKeepsThePage) {
     if (p != blocks[5] && p != blocks[6] && p != blocks[7]) free_block(p);
   EXPECT_GE(flushed_heap(kEqual).pages(), before + 1);
   EXPECT_EQ(page.heap, &heap);
+}
+
+// A page without an owner and a thread without a heap look alike.
+TEST(MisuseOfEqualPages, AFreedPageTakesNoBlockOfAThreadWithoutAHeap) {
+  open_heaps();
+  char* const p = make_block(kEqual, 712);
+  Page& page = arena.page_of(p);
+  free_block(p);
+  flushed_heap(kEqual);
+  ASSERT_EQ(page.thread.load(), nullptr);
+  std::memset(p, 0, 8);
+  static bool refused = false;
+  std::thread([&] {
+    ASSERT_EQ(current_heap, nullptr);
+    free_in_page(page, p, [](void*) { refused = true; });
+  }).join();
+  EXPECT_TRUE(refused);
 }
 
 TEST_P(Misuse, WrittenToInThePages) {
