@@ -1,6 +1,5 @@
 #include "runtime/heap/block_cache.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace halo::runtime {
@@ -21,7 +20,5 @@ void BlockCache::drop_oldest(size_t count) {
   std::memmove(begin_, begin_ + count, (size() - count) * sizeof *begin_);
   set_top(top_ - count);
 }
-
-void BlockCache::reverse_newest(size_t count) { std::reverse(top_ - count, top_); }
 
 }  // namespace halo::runtime

@@ -88,8 +88,6 @@ class BlockCache {
   void limit_to(size_t count) { end_ = begin_ + count; }
   // Removes the oldest `count` blocks from the cache.
   void drop_oldest(size_t count);
-  // Reverses the order of the newest `count` blocks.
-  void reverse_newest(size_t count);
 
   // The fast path of an empty cache: a block by bump allocation, or nullptr.
   void* bump_fast() {

@@ -97,28 +97,6 @@ class PageBits {
   // The summary bit may become stale.
   void remove_free(const void* p) { word_of(p).free &= ~bit_of(p); }
 
-  // Moves the lowest free blocks, at most `maximum`, to the used bitmap. Calls `visit` for each.
-  template <typename Visit>
-  size_t take(size_t maximum, Visit visit) {
-    size_t taken = 0;
-    for (; page_.mixed.free_words != 0; page_.mixed.free_words &= page_.mixed.free_words - 1) {
-      const auto pair = static_cast<size_t>(std::countr_zero(page_.mixed.free_words)) * 2;
-      for (const size_t number : {pair, pair + 1}) {
-        BlockBits& word = words_[number];
-        const uint64_t were = word.free;
-        while (word.free != 0 && taken < maximum) {
-          const auto at = static_cast<size_t>(std::countr_zero(word.free));
-          word.free &= word.free - 1;
-          visit(memory_ + (number * 64 + at) * kGranule);
-          ++taken;
-        }
-        set_used(word, used(word) | (were ^ word.free));
-        if (word.free != 0) return taken;
-      }
-    }
-    return taken;
-  }
-
   // The first free block at or behind `from`; null if none is.
   char* first_free_from(const void* from) const {
     size_t word = granule_of(from) / 64;
@@ -146,10 +124,6 @@ class PageBits {
   uint64_t bit_of(const void* p) const { return uint64_t{1} << (granule_of(p) % 64); }
   static void count_free(Page& page, const void* p) {
     page.mixed.free_words |= uint64_t{1} << (reinterpret_cast<uintptr_t>(p) / kGranule / 128 % 64);
-  }
-  static uint64_t used(const BlockBits& word) { return word.used.load(std::memory_order_relaxed); }
-  static void set_used(BlockBits& word, uint64_t bits) {
-    word.used.store(bits, std::memory_order_relaxed);
   }
 
   Page& page_;
