@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from halo.binary.process.allocator_settings import has_huge_pages
 from halo.binary.process.allocators import Allocator, alone
 from halo.measure.aging import Litter
 from halo.measure.runs.job import Configuration
 from halo.plan import review_path
+from halo.plan.huge_pages import NEVER
 from halo.plan.runtimes import under_plan
 from halo.plan.strategies.factory import strategy_named
 from halo.plan.strategies.planner import Planner
@@ -22,6 +24,8 @@ from halo.record.profile import Profile
 from halo.record.profile.sections.section import Section
 
 NONE = "none"
+HUGE_FROM = 32 << 20  # peak memory in bytes, of the input that decides, from which plans are
+# tried with huge pages
 UNDER_PLANS = 2  # next allocators, the fastest first, that plans are tried over
 
 
@@ -45,22 +49,31 @@ class PlanVariant:
         limits = {"max_size": f"{size}", "max_object": f"{size}"}
         return replace(self, options={**self.options, **limits})
 
+    def at_scale(self, peak_memory: int) -> PlanVariant:
+        """The same for runs with that peak of bytes in memory, whatever that of the recorded one.
+
+        If the variant requests huge pages, and the kernel has any, it does from `HUGE_FROM` on.
+        """
+        is_large = peak_memory >= HUGE_FROM and has_huge_pages()
+        scale = {"huge_min": "0"} if is_large else {"huge_pages": NEVER}
+        return replace(self, options={**scale, **self.options})
+
 
 # To add a candidate, add a line. `random` and `per-site` are controls, not candidates.
 USUAL = (
     PlanVariant("halo", "halo"),
-    PlanVariant("halo-small-pages", "halo", {"huge_pages": "false"}),
+    PlanVariant("halo-small-pages", "halo", {"huge_pages": NEVER}),
     PlanVariant("hot-cold", "hot-cold"),
     PlanVariant("size-affinity", "size-affinity"),
     PlanVariant("one-pool", "one-pool"),
     PlanVariant("dense", "dense"),
     PlanVariant("dense-by-size", "dense", {"by_size": "true"}),
     PlanVariant("halo-by-size", "halo", {"by_size": "true"}),
-    PlanVariant("dense-small-pages", "dense", {"huge_pages": "false"}),
+    PlanVariant("dense-small-pages", "dense", {"huge_pages": NEVER}),
     PlanVariant("everything", "everything"),
     PlanVariant("everything-by-size", "everything", {"by_size": "true"}),
     PlanVariant(
-        "everything-by-size-small-pages", "everything", {"by_size": "true", "huge_pages": "false"}
+        "everything-by-size-small-pages", "everything", {"by_size": "true", "huge_pages": NEVER}
     ),
 )
 """Those that need no recording of every access; halo/measure/deep has the others."""

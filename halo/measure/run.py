@@ -114,7 +114,8 @@ def _race(session: Session, choice: Choice, job: Job, profile: Profile) -> None:
     with without_collection():
         source = folder / PROFILE
         examined = examine(choice, profile)
-        variants = worth_trying(choice, examined)
+        scale = session.peak_memory[job]
+        variants = [it.at_scale(scale) for it in worth_trying(choice, examined)]
         plans = make_plans(profile, variants, folder, source if source.is_file() else None)
     findings.analyses = [it.outcome(variant for variant, _, _ in plans) for it in examined]
     for tried in findings.analyses:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 
@@ -10,7 +10,8 @@ from halo.base.errors import BadInput
 from halo.plan.alignment import BY_SIZE, Aligner, ProofSource, proof_of_program
 from halo.plan.callsites import CallSites, RuleSource, rule_from_file
 from halo.plan.digests import refuse_unlike, with_layout
-from halo.plan.grouping import Group, Grouping
+from halo.plan.grouping import Grouping
+from halo.plan.huge_pages import CHOICES, HOT, NEVER, requesting
 from halo.plan.layout import (
     MAX_GROUPS,
     MAX_MODULES,
@@ -64,8 +65,14 @@ class PlanOptions:
     max_object: int = option(
         0, "size of the largest object to group; 0: as recorded", 0, MAX_OBJECT_LIMIT
     )
-    huge_pages: bool = option(True, "request huge pages")
-    huge_min: int = option(48 << 20, "minimum peak size of a group for huge pages, bytes", 0)
+    huge_pages: str = option(
+        HOT,
+        "groups that request huge pages: never; hot: those with many accesses for their size; all",
+        choices=CHOICES,
+    )
+    huge_min: int = option(
+        32 << 20, "minimum peak size of these groups together, for huge pages, bytes", 0
+    )
     reuse: str = option(
         "newest", f"reuse of freed blocks: {', '.join(_REUSE)}", choices=tuple(_REUSE)
     )
@@ -188,10 +195,10 @@ def _decided(
     identification = _identification(profile, members, labels, trie, drafts, sites)
     plan = Plan(
         modules=modules,
-        groups=tuple(_pool(profile, group, chosen) for group in grouping.groups),
+        groups=_pools(profile, grouping, chosen),
         states=states,
         max_object=limit,
-        huge_pages=chosen.huge_pages,
+        huge_pages=chosen.huge_pages != NEVER,
         executable=executable,
         checked=aligner.proof.modules,
     )
@@ -205,13 +212,18 @@ def _drawn(
 
     If there are several, blocks are aligned by size if those of all recorded contexts would be.
     """
-    small = [item for item in profile.contexts if item.allocations and item.min_size <= limit]
+    small = [
+        at
+        for at, context in enumerate(profile.contexts)
+        if context.allocations and context.min_size <= limit
+    ]
     modules, at = _for_program((), profile, chosen)
     several = len(grouping.groups) > 1
-    alignment = aligner.of(small) if several else aligner.of_all(small)
-    peak = sum(context.peak_live_bytes for context in small) // len(grouping.groups)
+    contexts = [profile.contexts[at] for at in small]
+    alignment = aligner.of(contexts) if several else aligner.of_all(contexts)
+    (huge_pages,) = huge_pages_of(profile, [small], chosen)
     plan = drawing_plan(
-        [group_settings(peak, chosen)] * len(grouping.groups),
+        [group_settings(huge_pages, chosen)] * len(grouping.groups),
         limit,
         alignment,
         None if at is None else modules[at],
@@ -245,10 +257,10 @@ def _selected(
     )
     plan = Plan(
         modules=modules,
-        groups=tuple(_pool(profile, group, chosen) for group in grouping.groups),
+        groups=_pools(profile, grouping, chosen),
         states=(State(0, 0, 0, 0, RULE_END, VERDICT_FORWARD, 0, BY_SIZE),),
         max_object=limit,
-        huge_pages=chosen.huge_pages,
+        huge_pages=chosen.huge_pages != NEVER,
         executable=executable,
         selectors=found.selectors,
         checked=aligner.proof.modules,
@@ -276,20 +288,32 @@ def _with_executable(
     return modules, None
 
 
-def _pool(profile: Profile, group: Group, chosen: PlanOptions) -> PlanGroup:
-    """The settings of a group's pool; a small group has no huge pages, which cost 2 MiB each."""
-    peak = sum(profile.contexts[at].peak_live_bytes for at in group.contexts)
-    if group.spans is not None and (chosen.phase != "spread" or chosen.way != DEFAULT_WAY):
+def _pools(profile: Profile, grouping: Grouping, chosen: PlanOptions) -> tuple[PlanGroup, ...]:
+    """The settings of the groups' pools."""
+    groups = grouping.groups
+    if any(it.spans for it in groups) and (chosen.phase != "spread" or chosen.way != DEFAULT_WAY):
         raise BadInput("A plan with spans has no phases: leave out the options phase and way.")
-    return group_settings(peak, chosen, group.layout)._replace(spans=group.spans)
+    huge_pages = huge_pages_of(profile, [group.contexts for group in groups], chosen)
+    return tuple(
+        group_settings(is_huge, chosen, group.layout)._replace(spans=group.spans)
+        for group, is_huge in zip(groups, huge_pages, strict=True)
+    )
 
 
-def group_settings(peak: int, chosen: PlanOptions, layout: PageLayout | None = None) -> PlanGroup:
-    """The settings of a group with `peak` live bytes.
+def huge_pages_of(
+    profile: Profile, groups: Sequence[Sequence[int]], chosen: PlanOptions
+) -> list[bool]:
+    """Whether each group, given by its contexts, requests huge pages by these options."""
+    return requesting(profile, groups, chosen.huge_pages, chosen.huge_min)
+
+
+def group_settings(
+    huge_pages: bool, chosen: PlanOptions, layout: PageLayout | None = None
+) -> PlanGroup:
+    """The settings of a group.
 
     `layout`: that of the strategy, which the option `phase` replaces.
     """
-    huge_pages = chosen.huge_pages and peak >= chosen.huge_min
     laid_out = layout is not None or chosen.phase != "spread" or chosen.way != DEFAULT_WAY
     by_size = chosen.by_size or laid_out
     if chosen.way & (chosen.way - 1):

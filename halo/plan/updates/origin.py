@@ -9,6 +9,7 @@ from typing import Any
 
 from halo.base.errors import BadInput, BadPlan, BadProfile
 from halo.plan import Source, read_plan, review_path
+from halo.plan.huge_pages import HOT, NEVER
 from halo.plan.updates.allocator import chosen_allocator
 from halo.record.profile import Profile, read_profile
 
@@ -70,6 +71,8 @@ def _as_text(parameters: Mapping[str, Any]) -> dict[str, str]:
     """The parameters of the strategy and of planning, as the texts of `--option`."""
     own = {key: value for key, value in parameters.items() if key != "plan"}
     every = {**own, **parameters.get("plan", {})}
+    if isinstance(every.get("huge_pages"), bool):  # written by an earlier halo
+        every["huge_pages"] = HOT if every["huge_pages"] else NEVER
     return {
         key: str(value).lower() if isinstance(value, bool) else str(value)
         for key, value in every.items()

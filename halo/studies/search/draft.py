@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from halo.plan.alignment import Aligner, ProofSource, proof_of_program
-from halo.plan.builder import PlanOptions, group_settings, largest_grouped
+from halo.plan.builder import PlanOptions, group_settings, huge_pages_of, largest_grouped
 from halo.plan.model import PageLayout
 from halo.record.profile import Profile
 from halo.studies.search.placement import Placement, Verdict
@@ -50,11 +50,15 @@ class Placer:
         self._align16 = [aligner.of([context]) == _ABI for context in profile.contexts]
 
     def place(self, draft: Draft) -> Placement:
-        contexts, groups = self._profile.contexts, []
+        huge_pages = huge_pages_of(
+            self._profile, [group.contexts for group in draft.groups], self._options
+        )
+        groups = [
+            group_settings(is_huge, self._options, group.layout)
+            for group, is_huge in zip(draft.groups, huge_pages, strict=True)
+        ]
         verdicts: dict[int, Verdict] = {}
         for at, group in enumerate(draft.groups):
-            peak = sum(contexts[context].peak_live_bytes for context in group.contexts)
-            groups.append(group_settings(peak, self._options, group.layout))
             verdicts |= {it: Verdict(at, self._align16[it]) for it in group.contexts}
         largest = self._options.max_object or largest_grouped(self._profile)
         return Placement(groups, verdicts, largest)

@@ -22,10 +22,6 @@ constexpr size_t kManyBlocks = 4096;
 constexpr size_t kManyBytes = 1024 * 1024;
 constexpr size_t kReducedCapacity = 24;
 
-// From this resident size on, a group that wants huge pages gets them: an unused part of one is
-// then at most a twelfth of the group's memory.
-constexpr uint64_t kHugeFrom = 12 * kSlabSize;
-
 // The newest block that still has its mark; nullptr if none has.
 void* take_cached(BlockCache& cache) {
   while (!cache.is_empty()) {
@@ -198,8 +194,7 @@ void GroupHeap::flush() {
 // Returns a page without blocks; nullptr if no memory is available.
 Page* GroupHeap::add_page() {
   observe_growth(group_);
-  const bool huge = huge_pages_ && resident_bytes() >= kHugeFrom;
-  Page* page = arena.acquire(huge ? PageKind::kHuge : PageKind::kNormal);
+  Page* page = arena.acquire(huge_pages_ ? PageKind::kHuge : PageKind::kNormal);
   if (page == nullptr) return nullptr;
   arena.bits_of(*page)->free = 0;  // a first access that reads would fault twice
   page->heap = this;

@@ -6,42 +6,44 @@
 namespace halo::runtime {
 namespace {
 
-// Maximum mean time of a first touch, in nanoseconds; small pages take half of it.
-constexpr uint64_t kMaxEach = 1'500'000;
-// After that number of touches, earlier ones count half: a long time of fast ones must not outweigh
-// slow ones.
-constexpr uint64_t kWindow = 256;
-// Minimum total time before a stop: four ticks of the clock.
-constexpr uint64_t kMinimum = 16'000'000;
+constexpr uint64_t kSmallPages = 700'000;  // first touches of as many bytes of small pages
+constexpr uint64_t kGrace = 50'000'000;
+constexpr uint64_t kShare = 16;
 
-// Uses no system call, since a filter might forbid it.
-uint64_t now() {
+constexpr uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
+// 0 if the system call is refused.
+uint64_t nanoseconds_of(clockid_t clock) {
   timespec time{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  clock_gettime(clock, &time);
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
 }  // namespace
 
+// Uses no system call.
+uint64_t HugePages::now() { return nanoseconds_of(CLOCK_MONOTONIC_COARSE); }
+
+uint64_t HugePages::lost(uint64_t at) const {
+  const uint64_t passed = less(at, last_.load(std::memory_order_relaxed));
+  return less(lost_.load(std::memory_order_relaxed), passed / kShare);
+}
+
+bool HugePages::wanted(uint64_t at) const { return lost(at) <= kGrace; }
+
 void HugePages::request(void* memory, size_t bytes) {
   // Optional: the runtime works without huge pages.
   if (madvise(memory, bytes, MADV_HUGEPAGE) != 0) return;
-  const uint64_t before = now();
+  const uint64_t before = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
   *static_cast<volatile char*>(memory) = 0;
-  record_touch(now() - before);
+  record_touch(less(nanoseconds_of(CLOCK_THREAD_CPUTIME_ID), before), now());
 }
 
-void HugePages::record_touch(uint64_t nanoseconds) {
+void HugePages::record_touch(uint64_t nanoseconds, uint64_t at) {
   requested_.fetch_add(1, std::memory_order_relaxed);
   nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed);
-  const uint64_t recent = recent_.fetch_add(1, std::memory_order_relaxed) + 1;
-  const uint64_t took =
-      recent_nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed) + nanoseconds;
-  if (took >= kMinimum && took >= recent * kMaxEach)
-    stopped_.store(true, std::memory_order_relaxed);
-  if (recent != kWindow) return;
-  recent_.fetch_sub(kWindow / 2, std::memory_order_relaxed);
-  recent_nanoseconds_.fetch_sub(took / 2, std::memory_order_relaxed);
+  lost_.store(less(lost(at) + nanoseconds, kSmallPages), std::memory_order_relaxed);
+  last_.store(at, std::memory_order_relaxed);
 }
 
 }  // namespace halo::runtime

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from halo.measure import run
-from halo.measure.candidates import Candidate, PlanVariant
+from halo.measure.candidates import HUGE_FROM, Candidate, PlanVariant
 from halo.measure.runs.machine import reclaims_freed_memory
 from support.samples.findings import GLIBC
 
@@ -51,3 +51,20 @@ def test_plans_with_huge_pages_are_special_only_if_they_cool_down(
         Candidate(variants["small"], GLIBC, plan),
     ]
     assert bool(run.field_of(candidates).huge_page_users) == bool(seconds)
+
+
+@pytest.mark.parametrize(
+    ("peak_memory", "has_any", "expected"),
+    [
+        (HUGE_FROM, True, {"huge_min": "0"}),
+        (HUGE_FROM - 1, True, {"huge_pages": "never"}),
+        (HUGE_FROM, False, {"huge_pages": "never"}),
+    ],
+)
+def test_plans_request_huge_pages_by_the_memory_of_the_run_that_decides(
+    monkeypatch: pytest.MonkeyPatch, peak_memory: int, has_any: bool, expected: dict[str, str]
+) -> None:
+    monkeypatch.setattr("halo.measure.candidates.has_huge_pages", lambda: has_any)
+    assert PlanVariant("a", "dense").at_scale(peak_memory).options == expected
+    without = PlanVariant("b", "dense", {"huge_pages": "never"})
+    assert without.at_scale(peak_memory).options["huge_pages"] == "never"

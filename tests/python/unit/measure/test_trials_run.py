@@ -65,6 +65,7 @@ def test_without_a_plan_the_race_chooses_among_the_allocators(
     )
     session.allocators = [GLIBC]
     session.native_seconds[JOB] = 1.0
+    session.peak_memory[JOB] = 1 << 20
     run_module._race(session, Choice(), JOB, cast(Profile, None))
     assert findings.kept is not None and findings.kept.label == "none over glibc"
     assert findings.final == {}
@@ -173,6 +174,7 @@ def test_the_answer_is_measured_with_what_may_be_used(
     session.allocators = [GLIBC, JEMALLOC, mimalloc]
     session.settings_tried = [JEMALLOC.under(huge)]
     session.native_seconds[JOB] = 1.0
+    session.peak_memory[JOB] = 1 << 20
     session.holds_out = holds_out
     run_module._answer(session, JOB)
     assert sorted(asked) == sorted(expected)
@@ -238,6 +240,7 @@ def test_the_answer_has_more_rounds_while_it_is_open_and_there_is_time(
     findings.training = {"glibc": times(native), "jemalloc": times(native)}
     session = timed_session(tmp_path, findings, elapsed, asked)
     session.native_seconds[JOB] = native
+    session.peak_memory[JOB] = 1 << 20
     session.timed = JOB if asked else None
     monkeypatch.setattr(run_module, "measure", measure)
     monkeypatch.setattr(run_module, "is_open", lambda _: is_open)
@@ -264,6 +267,7 @@ def test_rounds_that_take_longer_than_expected_are_fewer(
     session = Session(read_settings(), MeasurementOptions(0, tmp_path, {}), findings, reporter)
     session.journal = Journal(tmp_path, {})
     session.native_seconds[JOB] = 1.0
+    session.peak_memory[JOB] = 1 << 20
     now[0] += 100
     monkeypatch.setattr(run_module, "measure", measure)
     monkeypatch.setattr(run_module, "is_open", lambda _: True)
@@ -289,6 +293,7 @@ def test_an_answer_that_is_continued_has_the_time_that_it_had_at_first(
         findings.training = {"glibc": times(native)}
         session = timed_session(tmp_path, findings, elapsed)
         session.native_seconds[JOB] = native
+        session.peak_memory[JOB] = 1 << 20
         run_module._measure(session, JOB, [Configuration(name, {}) for name in ("glibc", "halo")])
     assert done[0] == done[1] and done[0][-1] < LOOKS[-1]
 
@@ -308,6 +313,7 @@ def test_the_cool_downs_of_the_answer_count_for_its_time(
     findings.training = {"glibc": times(0.01)}
     session = timed_session(tmp_path, findings, 100.0)
     session.native_seconds[JOB] = 0.01
+    session.peak_memory[JOB] = 1 << 20
     monkeypatch.setattr(run_module, "measure", measure)
     monkeypatch.setattr(run_module, "is_open", lambda _: True)
     monkeypatch.setattr(run_module, "cooldown", lambda: RECLAIMED)
@@ -337,6 +343,7 @@ def test_the_cool_downs_of_a_race_count_for_its_time(
     )
     session.allocators, session.settings_tried = [GLIBC], [huge]
     session.native_seconds[JOB] = 0.01
+    session.peak_memory[JOB] = 1 << 20
     cooled, rng = 0, random.Random(1)
 
     def measure(
@@ -374,6 +381,7 @@ def test_a_leader_that_is_kept_without_a_final_is_not_said_to_gain_nothing(
     )
     session.allocators = [GLIBC]
     session.native_seconds[JOB] = 100.0
+    session.peak_memory[JOB] = 1 << 20
 
     def measure(
         _: Session, name: str, job: Job, configs: Sequence[Configuration], rounds: Rounds
@@ -424,6 +432,7 @@ def test_the_race_for_memory_keeps_what_has_the_least_among_the_fastest(
         )
         session.allocators = [GLIBC]
         session.native_seconds[JOB] = 1.0
+        session.peak_memory[JOB] = 1 << 20
         run_module._race(session, Choice(), JOB, cast(Profile, None))
         kept[objective] = findings.kept.label if findings.kept is not None else ""
     assert kept == {Objective.TIME: "fast over glibc", Objective.MEMORY: "small over glibc"}

@@ -374,14 +374,17 @@ def test_options_that_leave_16_bytes(option: str) -> None:
     [
         ({}, [False, False]),
         ({"huge_min": "128"}, [True, False]),
-        ({"huge_min": "0"}, [True, True]),
-        ({"huge_min": "0", "huge_pages": "false"}, [False, False]),
+        ({"huge_min": "129"}, [False, False]),
+        ({"huge_min": "192", "huge_pages": "all"}, [True, True]),
+        ({"huge_min": "0", "huge_pages": "never"}, [False, False]),
     ],
 )
-def test_small_groups_get_no_huge_pages(options: dict[str, str], expected: list[bool]) -> None:
+def test_large_and_hot_groups_request_huge_pages(
+    options: dict[str, str], expected: list[bool]
+) -> None:
     sample = Sample()  # each context has 64 bytes live at its peak
     for at in range(3):
-        sample.add([16 + at])
+        sample.add([16 + at], accesses=1 if at == 2 else 10)
     plan = build_plan(sample.profile(), grouping([0, 1], [2]), options, any_distance)
     assert [group.huge_pages for group in plan.groups] == expected
 

@@ -30,7 +30,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     build(folder / "prog")
     assert halo("record", "--", "./prog", str(COUNT), cwd=folder).status == 0
-    chosen = ("--strategy", "dense", "--option", "by_size=true", "--option", "huge_pages=false")
+    chosen = ("--strategy", "dense", "--option", "by_size=true", "--option", "huge_pages=never")
     assert halo("plan", *chosen, "prog.profile", cwd=folder).status == 0
     shutil.copytree(folder, folder.with_name("kept"))
     return folder
@@ -93,6 +93,11 @@ def test_strategy_and_options_are_those_of_the_plan(folder: Path) -> None:
     for key in ("strategy", "parameters", "source"):
         assert new[key] == old[key], key
     assert new["parameters"]["plan"]["by_size"] is True
+    old["parameters"]["plan"]["huge_pages"] = False  # as an earlier halo wrote "never"
+    (folder / "prog.plan.json").write_text(json.dumps(old))
+    done = halo("update", "prog.plan", "--for", "./prog", "-o", "newer.plan", cwd=folder)
+    assert done.status == 0, done.stderr
+    assert json.loads((folder / "newer.plan.json").read_text())["parameters"] == new["parameters"]
     assert new["modules"] != old["modules"]
 
 
