@@ -172,8 +172,7 @@ void walk_while_modules_move(const PlanView& view, Random& random) {
   constexpr uintptr_t kPage = 4096;
   std::vector<runtime::ModulePlace> places(view.modules.size());
   const FencedMemory memory(runtime::table_bytes(view.states.size(), places.size()));
-  runtime::Table& table =
-      *runtime::make_table(view.states, view.groups, places.size(), memory.get());
+  runtime::Table& table = *runtime::make_table(view.states, places.size(), memory.get());
   for (int move = 0; move < 3; ++move) {
     for (uint32_t i = 0; i < places.size(); ++i) {
       runtime::remove_module(table, i);
@@ -275,7 +274,7 @@ void walk_a_real_stack(PlanView& view) {
 void draw_groups(const PlanView& view) {
   const auto groups = static_cast<uint32_t>(view.groups.size());
   runtime::random_pools = groups;
-  runtime::set_pool_code(view.states[0].alignment == 16, false);
+  runtime::align_pools(view.states[0].alignment == 16);
   for (int i = 0; i < 64; ++i) {
     const runtime::CallerCode code = runtime::draw_pool();
     require(runtime::is_decided(code) && runtime::group_of(code) < groups,

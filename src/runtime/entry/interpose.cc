@@ -12,7 +12,6 @@
 
 using halo::plan::kMaxObjectLimit;
 using halo::runtime::arena;
-using halo::runtime::bump_block;
 using halo::runtime::CallerCode;
 using halo::runtime::fallback;
 using halo::runtime::free_grouped;
@@ -20,6 +19,7 @@ using halo::runtime::free_in_page;
 using halo::runtime::is_fast_size;
 using halo::runtime::kMaxDirect;
 using halo::runtime::next;
+using halo::runtime::next_block;
 using halo::runtime::planned;
 using halo::runtime::release;
 using halo::runtime::serve_decided;
@@ -32,21 +32,21 @@ HALO_EXPORTED_FUNCTIONS(HALO_DECLARE)
 
 // The parts of malloc and free that are not forwarded directly. forwarding.cc enters them by a
 // jump, as parts of the exported functions.
-__attribute__((noinline)) static void* bump_for_malloc(size_t size, CallerCode code) {
-  if (void* p = bump_block(code, size)) [[likely]]
+__attribute__((noinline)) static void* next_for_malloc(size_t size, CallerCode code) {
+  if (void* p = next_block(code, size)) [[likely]]
     return p;
   return halo_enter_malloc(size);
 }
 
 __attribute__((noinline)) static void* serve_larger(size_t size, uint64_t word) {
   if (!is_fast_size<kMaxObjectLimit>(size)) return halo_enter_malloc(size);
-  return serve_decided<kMaxObjectLimit>(size, word, halo_enter_malloc, bump_for_malloc);
+  return serve_decided<kMaxObjectLimit>(size, word, halo_enter_malloc, next_for_malloc);
 }
 
 __attribute__((used)) void* halo_serve_malloc(size_t size, uint64_t word) {
   if (!is_fast_size<kMaxDirect>(size)) [[unlikely]]
     return serve_larger(size, word);
-  return serve_decided<kMaxDirect>(size, word, halo_enter_malloc, bump_for_malloc);
+  return serve_decided<kMaxDirect>(size, word, halo_enter_malloc, next_for_malloc);
 }
 
 __attribute__((used)) void halo_release(void* p, uintptr_t page) {

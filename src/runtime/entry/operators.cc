@@ -11,7 +11,6 @@
 #include "runtime/serve/grouped.h"
 
 using halo::plan::kMaxObjectLimit;
-using halo::runtime::bump_block;
 using halo::runtime::caller_hash;
 using halo::runtime::caller_word_at;
 using halo::runtime::CallerCode;
@@ -20,6 +19,7 @@ using halo::runtime::is_fast_size;
 using halo::runtime::kMaxDirect;
 using halo::runtime::new_of_others;
 using halo::runtime::next;
+using halo::runtime::next_block;
 using halo::runtime::own_slot;
 using halo::runtime::planned;
 using halo::runtime::programs_allocator;
@@ -61,21 +61,21 @@ void* forward_new(size_t size) {
 
 // Entered by a jump, as a part of the exported operator.
 
-__attribute__((noinline)) static void* bump_for_new(size_t size, CallerCode code) {
-  if (void* p = bump_block(code, size)) [[likely]]
+__attribute__((noinline)) static void* next_for_new(size_t size, CallerCode code) {
+  if (void* p = next_block(code, size)) [[likely]]
     return p;
   return halo_enter_new(size);
 }
 
 __attribute__((noinline)) static void* serve_larger_new(size_t size, uint64_t word) {
   if (!is_fast_size<kMaxObjectLimit>(size)) return halo_enter_new(size);
-  return serve_decided<kMaxObjectLimit>(size, word, halo_enter_new, bump_for_new);
+  return serve_decided<kMaxObjectLimit>(size, word, halo_enter_new, next_for_new);
 }
 
 extern "C" __attribute__((used, noinline)) void* halo_serve_new(size_t size, uint64_t word) {
   if (!is_fast_size<kMaxDirect>(size)) [[unlikely]]
     return serve_larger_new(size, word);
-  return serve_decided<kMaxDirect>(size, word, halo_enter_new, bump_for_new);
+  return serve_decided<kMaxDirect>(size, word, halo_enter_new, next_for_new);
 }
 
 namespace {

@@ -26,7 +26,7 @@ inline CallerCode draw_pool() {
   x ^= x << 5;
   last_random_number = x;
   const uint64_t pool = uint64_t{x} * random_pools >> 32;
-  return decided_code(static_cast<uint16_t>(pool), false) | code_of_pools();
+  return decided_code(static_cast<uint16_t>(pool), false) | alignment_of_pools();
 }
 
 }  // namespace halo::runtime

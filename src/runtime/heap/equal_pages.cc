@@ -1,4 +1,3 @@
-// Single-size pages: their layout, and which of them serve.
 #include "runtime/heap/equal_pages.h"
 
 #include <algorithm>
@@ -14,133 +13,124 @@ constexpr uint32_t kMaxRun = 4 * 1024;
 
 bool has_room(const Page& page) { return page.bump_offset * kGranule + page.block <= kPageSize; }
 
-}  // namespace
-
-constinit Page no_page{.equal = {1, nullptr, 0, 1, 0, 0},
-                       .thread = nullptr,
-                       .heap = nullptr,
-                       .block = 0,
-                       .next = 0,
-                       .previous = 0,
-                       .bump_offset = 0,
-                       .touched = 0,
-                       .queued = false};
-
-// Gives the list of freed blocks up if the first one's link was overwritten.
-void GroupHeap::drop_overwritten(Page& page) {
-  const auto* newest = reinterpret_cast<const Block*>(page.equal.freed);
-  if (page.equal.freed % 2 != 0 || newest->is_linked_in_page()) return;
-  if (kCheckingBuild) report_overwritten(reinterpret_cast<const void*>(page.equal.freed));
-  page.equal.freed = no_block_of(page);
-  if (page.equal.countdown < kDamaged) page.equal.countdown += kDamaged;
+// Makes the rest of the run uncut again.
+void end_run(FreeList& list, Page& page) {
+  const uint16_t left = page.equal.run_left;
+  if (left == 0) return;
+  page.equal.run_left = 0;
+  page.equal.used = static_cast<uint16_t>(page.equal.used - left);
+  list.out -= left;
+  set_bump_offset(page, static_cast<size_t>(run_next_of(page) - arena.memory_of(page)));
 }
 
+}  // namespace
+
+constinit Page no_page{};
+
 // Opens a run of equally spaced blocks behind the cut part. Returns false if the page has no room.
-bool GroupHeap::open_run(Page& page) {
+bool GroupHeap::open_run(FreeList& list, Page& page) {
   if (!has_room(page)) return false;
   const uint32_t first = layout_.first(arena.link_of(page), page.block);
   const uint32_t begin = page.bump_offset * kGranule;
   const auto room = static_cast<uint32_t>(kPageSize) - begin - page.block;
   const auto [count, step, behind] = layout_.row(first, begin, std::min(room, kMaxRun), page.block);
-  char* const run = arena.memory_of(page) + begin;
-  set_run_next(page, run);
-  page.equal.run_end = low_half(run + count * step);
+  set_run_next(page, arena.memory_of(page) + begin);
+  page.equal.run_left = static_cast<uint16_t>(count);
   page.equal.step = static_cast<uint16_t>(step / kGranule);
+  page.equal.used = static_cast<uint16_t>(page.equal.used + count);
+  list.out += count;
   set_bump_offset(page, behind);
   account_touched(page);
   return true;
 }
 
-Page* GroupHeap::add_equal_page(uint32_t block) {
+bool GroupHeap::add_equal_page(FreeList& list) {
   Page* page = add_page();
-  if (page == nullptr) return nullptr;
-  page->block = block;
-  const uint32_t first = layout_.first(arena.link_of(*page), block);
-  set_bump_offset(*page, first);
-  char* const begin = arena.memory_of(*page) + first;
-  page->equal = {.freed = no_block_of(*page),
-                 .run_next = begin,
-                 .run_end = low_half(begin),
-                 .countdown = 0,
-                 .hidden = 0,
-                 .step = 0};
-  page->thread.store(thread_, std::memory_order_release);
-  return page;
-}
-
-// Lets another page with free blocks or room serve that class. Returns false if no memory is
-// available.
-bool GroupHeap::serve_from_next_page(unsigned number, uint32_t block) {
-  PageQueue& queue = tables_.queues[number];
-  Page* page = queue.front();
-  if (page != nullptr)
-    queue.remove(*page);
-  else
-    page = add_equal_page(block);
   if (page == nullptr) return false;
-  ++page->equal.countdown;
-  page->equal.hidden = -1;
-  tables_.serving[number] = page;
+  page->list = &list;
+  page->block = list.block;
+  const uint32_t first = layout_.first(arena.link_of(*page), list.block);
+  set_bump_offset(*page, first);
+  page->equal = {list_end(), arena.memory_of(*page) + first, 0, 0, 0, 0};
+  page->thread.store(thread_, std::memory_order_release);
+  list.serve_from(arena.link_of(*page));
   return true;
 }
 
-// The page of that class, if any, no longer serves.
-void GroupHeap::stop_serving(unsigned number) {
-  Page& page = *tables_.serving[number];
-  if (&page == &no_page) return;
-  tables_.serving[number] = &no_page;
-  const bool has_more = page.equal.freed % 2 == 0 || has_room(page) ||
-                        low_half(page.equal.run_next) != page.equal.run_end;
-  page.equal.hidden = 0;
-  if (--page.equal.countdown == 0) return drop_page(page);
-  if (has_more) return tables_.queues[number].push_back(page);
-  page.equal.hidden = static_cast<int16_t>(page.equal.countdown - 1);
-  page.equal.countdown = 1;
+// The page, if any, serves no unused blocks from now on.
+void GroupHeap::stop_serving(FreeList& list) {
+  if (list.serving == 0) return;
+  Page& page = list.serving_page();
+  list.serve_from(0);
+  end_run(list, page);
+  if (page.equal.used == 0)
+    drop_equal_page(list, page);
+  else if (has_room(page) && !page.queued)
+    list.pages.push_back(page);
 }
 
-void GroupHeap::settle(Page& page) {
-  if (page.equal.hidden < 0) {  // a block was freed twice
-    page.equal.countdown += kDamaged;
-    return;
-  }
-  if (page.equal.hidden != 0) {
-    page.equal.countdown = static_cast<uint32_t>(page.equal.hidden);
-    page.equal.hidden = 0;
-    return tables_.queues[class_number(page.block)].push_back(page);
-  }
-  if (page.queued) tables_.queues[class_number(page.block)].remove(page);
+void GroupHeap::drop_equal_page(FreeList& list, Page& page) {
+  if (page.queued) list.pages.remove(page);
   drop_page(page);
 }
 
+// Moves the blocks of the page that has had one for longest to the empty list; or lets a page with
+// room serve. Returns false if there is no such page.
+bool GroupHeap::refill(FreeList& list) {
+  Page* const page = list.pages.front();
+  if (page == nullptr) return false;
+  list.pages.remove(*page);
+  const uint16_t count = page->equal.free;
+  if (count == 0) {
+    stop_serving(list);
+    list.serve_from(arena.link_of(*page));
+    return true;
+  }
+  list.newest = page->equal.freed;
+  list.full = std::max(list.half, static_cast<uint16_t>(count + 1));
+  list.room = uint32_t{list.full} - count;
+  list.out += count;
+  page->equal.freed = list_end();
+  page->equal.free = 0;
+  page->equal.used = static_cast<uint16_t>(page->equal.used + count);
+  page->phase = !page->phase;
+  return true;
+}
+
 void* GroupHeap::allocate_equal(uint32_t block) {
-  const unsigned number = class_number(block);
+  FreeList* const list = list_for(block);
+  if (list == nullptr) return nullptr;
   for (;;) {
-    Page& page = *tables_.serving[number];
-    if (void* p = take_block(page)) return p;
-    drop_overwritten(page);
-    if (&page != &no_page && open_run(page)) continue;
+    if (void* p = take_again(*list)) return p;
     if (thread_->drain_remote()) continue;
-    stop_serving(number);
-    if (!serve_from_next_page(number, block)) return nullptr;
+    grow(*list);
+    if (refill(*list)) continue;
+    if (list->serving != 0 && open_run(*list, list->serving_page())) continue;
+    stop_serving(*list);
+    if (!add_equal_page(*list)) return nullptr;
   }
 }
 
-// Whether the block is in the page's list.
-bool GroupHeap::is_listed(const Page& page, const Block* block) {
-  uintptr_t at = page.equal.freed;
-  for (size_t i = 0; i < kPageSize / kGranule && at % 2 == 0; ++i) {
-    const auto* each = reinterpret_cast<const Block*>(at);
-    if (each == block) return true;
-    if (!each->is_linked_in_page()) return false;
-    at ^= each->step_in_page();
-  }
-  return false;
+// Whether a block that was cut starts at `p`, in this single-size page.
+bool GroupHeap::starts_block(const Page& page, const void* p) {
+  if (page.heap == nullptr || p >= run_next_of(page)) return false;
+  const PageLayout& layout = page.heap->layout();
+  const uint32_t first = layout.first(arena.link_of(page), page.block);
+  const auto offset = static_cast<uint32_t>(static_cast<const char*>(p) - arena.memory_of(page));
+  return layout.has_start(first, offset, page.block);
 }
 
-uint64_t GroupHeap::live_bytes_of(const Page& page) {
-  const uint32_t countdown = __atomic_load_n(&page.equal.countdown, __ATOMIC_RELAXED);
-  const int hidden = __atomic_load_n(&page.equal.hidden, __ATOMIC_RELAXED);
-  return uint64_t{countdown % kDamaged + static_cast<uint32_t>(hidden)} * page.block;
+// Takes a block back that is neither in use nor in a list.
+void GroupHeap::return_equal(FreeList& list, Page& page, Block* block) {
+  block->link_in_page(page.equal.freed, page.phase);
+  page.equal.freed = reinterpret_cast<uintptr_t>(block);
+  ++page.equal.free;
+  --page.equal.used;
+  --list.out;
+  if (page.equal.used == 0 && arena.link_of(page) != list.serving)
+    drop_equal_page(list, page);
+  else if (!page.queued)
+    list.pages.push_back(page);
 }
 
 }  // namespace halo::runtime

@@ -6,9 +6,18 @@
 
 namespace halo::runtime {
 
-// Settles the single-size page in which `p` was freed, of the heap that the thread is inside of,
-// and leaves that.
-void settle_and_leave(const void* p, ThreadHeap* heap);
+// Spills the list in which `p` was freed, of the heap that the thread is inside of, and leaves
+// that.
+void spill_and_leave(FreeList& list, const void* p, ThreadHeap* heap);
+
+// The list for the used block `p` of that mixed-size page if the fast path finds it, else
+// `no_list`.
+[[gnu::always_inline]] inline FreeList& list_for_freed(const Page& page, const void* p) {
+  const uint64_t behind = arena.granules_behind(p);
+  if (behind < kMaxDirect / kGranule) [[likely]]
+    return *page.mixed.lists[behind];
+  return behind < kPageSize / kGranule ? *page.mixed.lists[kClassNumbers.of[behind + 1]] : no_list;
+}
 
 // Frees `p`, which may be a block of that page. Calls `otherwise` if more than the fast path is
 // needed.
@@ -16,21 +25,21 @@ void settle_and_leave(const void* p, ThreadHeap* heap);
   ThreadHeap* const heap = current_heap;
   if (kCheckingBuild || page.thread.load(std::memory_order_relaxed) != heap) [[unlikely]]
     return otherwise(p);
-  // If neither has a heap, the page has no used blocks, and no size.
-  if (page.block == 0) {
-    BlockCache* const cache = arena.is_used(p) ? cache_for_freed(page, p) : nullptr;
-    if (cache == nullptr) [[unlikely]]
+  FreeList* list = page.list;
+  // If neither has a heap, the page has no list, and no used blocks.
+  if (list == nullptr) {
+    if (!arena.is_used(p)) [[unlikely]]
       return otherwise(p);
-    enter_heap();
-    const bool fits = cache->push_marked(p);
-    leave_heap(heap);
-    return fits ? void() : otherwise(p);
-  }
-  if (static_cast<const Block*>(p)->is_linked_in_page()) [[unlikely]]
+    list = &list_for_freed(page, p);
+    // Does not read the block, which may have left the processor's caches.
+    if (list->room == 0 || list->newest == reinterpret_cast<uintptr_t>(p)) [[unlikely]]
+      return otherwise(p);
+  } else if (static_cast<const Block*>(p)->is_linked()) [[unlikely]] {
     return otherwise(p);
+  }
   enter_heap();
-  if (put_block(page, p)) [[unlikely]]
-    return settle_and_leave(p, heap);
+  if (put_listed(*list, p)) [[unlikely]]
+    return spill_and_leave(*list, p, heap);
   leave_heap(heap);
 }
 

@@ -8,15 +8,13 @@
 
 namespace halo::runtime {
 
-// Either the group (times eight), whether its blocks need 16 bytes of alignment, and whether they
-// are in mixed-size pages; or, if more frames must be read, the child of the trie's root; or that
-// the caller is forwarded.
+// Either the group (times eight) and whether its blocks need 16 bytes of alignment; or, if more
+// frames must be read, the child of the trie's root; or that the caller is forwarded.
 using CallerCode = uint16_t;
 
 inline constexpr CallerCode kCodeUndecided = 0x8000;
 inline constexpr CallerCode kCodeGroup = 0x7FF8;
 inline constexpr CallerCode kCodeAlign16 = 1;
-inline constexpr CallerCode kCodeMixed = 2;
 inline constexpr CallerCode kCodeForward = 0xFFFF;
 inline constexpr CallerCode kCodeUnknown = 0xFFFE;  // not looked up yet
 inline constexpr uint32_t kMaxRootChildren = 0x7FFE;
@@ -27,9 +25,8 @@ constexpr bool is_mixed(const plan::Group& settings) {
   return (settings.flags & plan::kGroupBySize) == 0;
 }
 
-constexpr CallerCode decided_code(uint16_t group, bool align16, bool mixed = false) {
-  return static_cast<CallerCode>(group * 8 | (align16 ? kCodeAlign16 : 0) |
-                                 (mixed ? kCodeMixed : 0));
+constexpr CallerCode decided_code(uint16_t group, bool align16) {
+  return static_cast<CallerCode>(group * 8 | (align16 ? kCodeAlign16 : 0));
 }
 constexpr bool is_decided(CallerCode code) { return (code & kCodeUndecided) == 0; }
 constexpr uint16_t group_of(CallerCode code) { return (code & kCodeGroup) / 8; }

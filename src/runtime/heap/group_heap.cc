@@ -10,39 +10,44 @@
 namespace halo::runtime {
 namespace {
 
-// Initial and maximum capacity of a cache. It grows as blocks are flushed to pages and needed
-// again.
-constexpr size_t kFirstCapacity = 32;
-constexpr size_t kMaxCachedBytes = 64 * 1024;
-constexpr size_t kMinCapacity = 8;  // minimum capacity for large blocks
+// Initial and maximum number of blocks in a full list. It grows as blocks are returned to pages and
+// needed again.
+constexpr uint16_t kFirstHalf = 16;
+constexpr uint16_t kMaxHalf = 512;
+constexpr uint32_t kMaxHalfBytes = 32 * 1024;
+constexpr uint16_t kMinHalf = 4;  // for large blocks
 
-// After freeing this many blocks or bytes in a row, a program gets few of them cached: each cached
-// block may keep a page from being released.
+// After freeing this many blocks or bytes in a row, a program gets few of them in lists: each may
+// keep a page from being released.
 constexpr size_t kManyBlocks = 4096;
 constexpr size_t kManyBytes = 1024 * 1024;
-constexpr size_t kReducedCapacity = 24;
+constexpr uint16_t kReducedHalf = 8;
 
-// The newest block that still has its mark; nullptr if none has.
-void* take_cached(BlockCache& cache) {
-  while (!cache.is_empty()) {
-    void* p = cache.pop();
-    if (static_cast<const Block*>(p)->is_marked_freed()) return p;
-    if (kCheckingBuild) report_overwritten(p);
-  }
-  return nullptr;
-}
-
-constexpr size_t max_capacity_for(uint32_t block) {
-  return std::clamp(kMaxCachedBytes / block, kMinCapacity, BlockCache::kMaxCached);
+constexpr uint16_t max_half_for(uint32_t block) {
+  return static_cast<uint16_t>(std::clamp<uint32_t>(kMaxHalfBytes / block, kMinHalf, kMaxHalf));
 }
 
 }  // namespace
 
+constinit FreeList no_list{.newest = 1,
+                           .room = 0,
+                           .block = 0,
+                           .unused = &no_page,
+                           .older = 1,
+                           .older_count = 0,
+                           .full = 0,
+                           .half = 0,
+                           .returned = 0,
+                           .out = 0,
+                           .serving = 0,
+                           .pages = {},
+                           .next = nullptr};
+
 void GroupHeap::initialise(ThreadHeap* thread, uint32_t group, const plan::Group& settings,
-                           Tables tables) {
+                           FreeList** lists) {
   thread_ = thread;
   group_ = group;
-  tables_ = tables;
+  lists_ = lists;
   reuse_ = settings.reuse;
   mixed_ = is_mixed(settings);
   huge_pages_ = (settings.flags & plan::kGroupHugePages) != 0;
@@ -50,29 +55,44 @@ void GroupHeap::initialise(ThreadHeap* thread, uint32_t group, const plan::Group
 }
 
 // Returns nullptr if memory is refused.
-BlockCache* GroupHeap::cache_for(uint32_t block) {
-  BlockCache*& cache = tables_.caches[class_number(block)];
-  if (cache != &no_cache) return cache;
-  auto* made = static_cast<BlockCache*>(thread_->metadata(sizeof(BlockCache)));
+FreeList* GroupHeap::list_for(uint32_t block) {
+  FreeList*& list = lists_[class_number(block)];
+  if (list != &no_list) return list;
+  auto* made = static_cast<FreeList*>(thread_->metadata(sizeof(FreeList)));
   if (made == nullptr) return nullptr;
-  const bool reuses = reuse_ == plan::Reuse::kNewestFirst;
-  made->initialise(size_class(block), first_cache_, reuses ? &range_ : nullptr);
-  __atomic_store_n(&first_cache_, made, __ATOMIC_RELEASE);
-  return cache = made;
+  made->older = list_end();
+  made->block = size_class(block);
+  made->update_unused();
+  made->half = std::min(kFirstHalf, max_half_for(made->block));
+  made->clear();
+  made->next = first_list_;
+  __atomic_store_n(&first_list_, made, __ATOMIC_RELEASE);
+  return list = made;
 }
 
-// Returns false if the capacity is at its maximum or memory is refused.
-bool GroupHeap::enlarge(BlockCache& cache) {
-  const size_t now = cache.capacity(), maximum = max_capacity_for(cache.block());
-  if (now >= maximum) return false;
-  const size_t more = std::min(now == 0 ? kFirstCapacity : 2 * now, maximum);
-  if (more <= cache.room()) {
-    cache.limit_to(more);
-    return true;
+// Takes a freed block, or the next one of the run; nullptr if there is none.
+void* GroupHeap::take_again(FreeList& list) {
+  for (;;) {
+    if (void* p = take_listed(list)) return p;
+    drop_overwritten(list);
+    if (!list.has_older()) return nullptr;
+    list.take_older();
   }
-  auto** slots = static_cast<void**>(thread_->metadata(more * sizeof(void*)));
-  if (slots != nullptr) cache.move_to(slots, more);
-  return slots != nullptr;
+}
+
+// Gives the list up if the link of its newest block was overwritten.
+void GroupHeap::drop_overwritten(FreeList& list) {
+  if (list.newest % 2 != 0) return;
+  if (kCheckingBuild) report_overwritten(reinterpret_cast<const void*>(list.newest));
+  list.clear();
+}
+
+// Lets the empty lists become longer, if blocks were returned to pages and are needed again.
+void GroupHeap::grow(FreeList& list) {
+  if (list.returned == 0) return;
+  list.returned = 0;
+  list.half = std::min(static_cast<uint16_t>(2 * list.half), max_half_for(list.block));
+  list.clear();
 }
 
 // Prepares a block for the program: its memory must not look like a freed block.
@@ -92,33 +112,23 @@ void* GroupHeap::allocate(uint32_t bytes) {
 
 // Returns nullptr if single-size pages must serve.
 void* GroupHeap::allocate_mixed(uint32_t bytes) {
-  BlockCache* cache = cache_for(bytes);
-  if (cache == nullptr) return nullptr;
-  if (void* p = take_cached(*cache)) return p;
-  // As on the fast path: a program gets the same blocks on either.
-  if (void* p = take_block(*tables_.serving[class_number(bytes)])) return p;
-  if (void* p = cache->bump_fast()) return p;
+  if (reuse_ != plan::Reuse::kNewestFirst) return bump_mixed(nullptr, bytes);
+  FreeList* const list = list_for(bytes);
+  if (list == nullptr) return nullptr;
+  if (void* p = take_again(*list)) return p;
+  if (void* p = bump_fast(*list)) return p;
   if (thread_->drain_remote())
-    if (void* p = take_cached(*cache)) return p;
-  if (cache->flushed() != 0) enlarge(*cache);
-  cache->count_empty();
-  return bump_mixed(*cache);
-}
-
-// Whether a block that was cut starts at `p`, in this single-size page.
-bool GroupHeap::starts_block(const Page& page, const void* p) {
-  if (page.heap == nullptr || p >= run_next_of(page)) return false;
-  const PageLayout& layout = page.heap->layout();
-  const uint32_t first = layout.first(arena.link_of(page), page.block);
-  const auto offset = static_cast<uint32_t>(static_cast<const char*>(p) - arena.memory_of(page));
-  return layout.has_start(first, offset, page.block);
+    if (void* p = take_again(*list)) return p;
+  grow(*list);
+  if (refill(*list))
+    if (void* p = take_again(*list)) return p;
+  return bump_mixed(list, bytes);
 }
 
 bool GroupHeap::looks_free(const void* p) {
   const auto* block = static_cast<const Block*>(p);
   if (arena.page_of(p).block == 0 && !arena.is_used(p)) return true;
-  if (arena.page_of(p).block != 0 && block->is_linked_in_page()) return true;
-  return block->is_free();
+  return block->is_linked() || block->is_free();
 }
 
 bool GroupHeap::may_be_in_use(const void* p) {
@@ -131,63 +141,102 @@ size_t GroupHeap::size_of(const Page& page, const void* p) {
   return static_cast<size_t>(Starts(page).next_after(p) - static_cast<const char*>(p));
 }
 
-// The program may have copied a link, with the rest of a free block, to the start of a used one.
-void GroupHeap::deallocate(Page& page, void* p) {
-  const auto* block = static_cast<const Block*>(p);
-  const bool may_be_copied = page.block != 0 && reinterpret_cast<uintptr_t>(p) % kGranule == 0 &&
-                             block->is_linked_in_page();
-  if (may_be_copied ? !starts_block(page, p) || is_listed(page, block) : !may_be_in_use(p)) return;
-  if (page.block != 0) {
-    if (put_block(page, p)) settle(page);
-    return;
-  }
-  const auto bytes = static_cast<uint32_t>(size_of(page, p));
-  BlockCache* cache = reuse_ == plan::Reuse::kNewestFirst ? cache_for(bytes) : nullptr;
-  if (cache == nullptr || cache->block() != bytes) return deallocate_to_page(page, p);
-  if (cache->is_full()) {
-    if (cache->capacity() == 0 && !enlarge(*cache)) return deallocate_to_page(page, p);
-    if (cache->is_full()) flush_oldest(*cache, (cache->size() * 3 + 3) / 4);
-  }
-  static_cast<Block*>(p)->mark_freed();
-  cache->push(p);
+// The list of the used block `p`; nullptr if it has none.
+FreeList* GroupHeap::list_of(const Page& page, const void* p) const {
+  if (page.list != nullptr) return page.list;
+  FreeList* const list = lists_[class_number(size_of(page, p))];
+  return list == &no_list ? nullptr : list;
 }
 
-// Returns a block of a mixed-size page to it.
-[[gnu::always_inline]] inline void GroupHeap::return_to_page(Page& page, void* p, uint32_t bytes) {
-  // The page of a block that was freed twice may belong to another heap now.
-  if (page.heap != this || page.block != 0 || !PageBits::move_to_free(page, p)) return;
-  returned_bytes_ += bytes;
-  --page.mixed.used;
-  range_.count_free(*this, page, bytes, reuse_ == plan::Reuse::kNewestFirst);
+// Whether the block is in one of the lists, or in that of its page.
+bool GroupHeap::is_listed(const FreeList& list, const Page& page, const Block* block) {
+  const auto is_behind = [&](uintptr_t at, uint32_t limit) {
+    for (uint32_t i = 0; i <= limit && at % 2 == 0; ++i) {
+      const auto* each = reinterpret_cast<const Block*>(at);
+      if (each == block) return true;
+      if (!arena.contains(each) || Block::is_bad(each->step())) return false;
+      at = each->behind(each->step());
+    }
+    return false;
+  };
+  return is_behind(list.newest, list.full) || is_behind(list.older, list.older_count) ||
+         (page.list != nullptr && is_behind(page.equal.freed, page.equal.free));
+}
+
+// Whether the program may own the block. It may have copied a link, with the rest of a free block,
+// to the start of a used one.
+bool GroupHeap::may_be_freed(Page& page, const Block* block) {
+  if (reinterpret_cast<uintptr_t>(block) % kGranule != 0) return false;
+  if (page.block == 0 ? !arena.is_used(block) : !starts_block(page, block)) return false;
+  if (block->is_free()) return false;
+  if (!block->is_linked()) return true;
+  const FreeList* const list = page.heap->list_of(page, block);
+  return list == nullptr || !is_listed(*list, page, block);
+}
+
+void GroupHeap::deallocate(Page& page, void* p) {
+  auto* const block = static_cast<Block*>(p);
+  if (!may_be_freed(page, block)) return;
+  FreeList* const list = list_of(page, p);
+  if (list == nullptr) return return_block(nullptr, page, block);
+  if (put_listed(*list, p)) spill(*list);
 }
 
 void GroupHeap::deallocate_to_page(Page& page, void* p) {
-  if (page.block != 0) return deallocate(page, p);
-  if (!may_be_in_use(p)) return;
-  static_cast<Block*>(p)->mark_freed();
-  return_to_page(page, p, static_cast<uint32_t>(size_of(page, p)));
+  auto* const block = static_cast<Block*>(p);
+  if (may_be_freed(page, block)) return_block(list_of(page, p), page, block);
 }
 
-void GroupHeap::flush_oldest(BlockCache& cache, size_t count) {
-  void** const oldest = cache.begin();
-  for (size_t i = 0; i < count; ++i) {
-    void* p = oldest[i];
-    if (!static_cast<const Block*>(p)->is_marked_freed()) continue;
-    return_to_page(arena.page_of(p), p, cache.block());
+// Returns a used block to its page.
+[[gnu::always_inline]] inline void GroupHeap::return_block(FreeList* list, Page& page,
+                                                           Block* block) {
+  if (page.list != nullptr) return return_equal(*page.list, page, block);
+  return_mixed(page, block,
+               list != nullptr ? list->block : static_cast<uint32_t>(size_of(page, block)));
+}
+
+// Returns the blocks of a list of that class to their pages.
+void GroupHeap::return_all(FreeList& list, uintptr_t newest, uint32_t count) {
+  list.count_returned(count);
+  for (uintptr_t at = newest; count != 0 && at % 2 == 0; --count) {
+    auto* const block = reinterpret_cast<Block*>(at);
+    const uintptr_t step = arena.contains(block) ? block->step() : ~uintptr_t{0};
+    // A block that was freed twice may be in its page already, which may be of another heap now.
+    Page& page = arena.page_of(block);
+    const bool is_in_page =
+        Block::is_of_page(step) && (page.list != &list || Block::phase_of(step) == page.phase);
+    if (Block::is_bad(step) || page.heap != this || is_in_page) {
+      if (kCheckingBuild && arena.contains(block)) report_overwritten(block);
+      return;
+    }
+    at = block->behind(step);
+    return_block(&list, page, block);
   }
-  cache.drop_oldest(count);
-  cache.count_flush(count);
-  const bool many = cache.flushed() >= kManyBlocks || cache.flushed() * cache.block() >= kManyBytes;
-  if (!many || cache.capacity() <= kReducedCapacity) return;
-  if (cache.size() > kMinCapacity) flush_oldest(cache, cache.size() - kMinCapacity);
-  cache.limit_to(kReducedCapacity);
+}
+
+void GroupHeap::spill(FreeList& list) {
+  return_all(list, list.older, list.older_count);
+  const uintptr_t newest = list.newest;
+  const uint32_t count = list.full;
+  const bool many = list.returned >= kManyBlocks || list.returned >= kManyBytes / list.block;
+  if (many && list.half > kReducedHalf) {
+    list.set_older(list_end(), 0);
+    return_all(list, newest, count);
+    list.half = kReducedHalf;
+  } else {
+    list.set_older(newest, count);
+  }
+  list.clear();
 }
 
 void GroupHeap::flush() {
-  for (BlockCache* cache = first_cache_; cache != nullptr; cache = cache->next()) {
-    flush_oldest(*cache, cache->size());
+  for (FreeList* list = first_list_; list != nullptr; list = list->next) {
+    return_all(*list, list->newest, uint32_t{list->full} - list->room);
+    return_all(*list, list->older, list->older_count);
+    list->set_older(list_end(), 0);
+    list->clear();
+    stop_serving(*list);
   }
-  for (unsigned number = 0; number < ThreadHeap::classes(); ++number) stop_serving(number);
   leave_empty_page();
 }
 
@@ -198,6 +247,7 @@ Page* GroupHeap::add_page() {
   if (page == nullptr) return nullptr;
   arena.bits_of(*page)->free = 0;  // a first access that reads would fault twice
   page->heap = this;
+  page->list = nullptr;
   set_bump_offset(*page, 0);
   page->queued = false;
   ++pages_;
@@ -210,7 +260,8 @@ void GroupHeap::drop_page(Page& page) {
   --pages_;
   resident_ -= page.touched;
   page.heap = nullptr;
-  page.block = 0;  // the fast path of free then asks for used blocks, of which it has none
+  page.list = nullptr;  // the fast path of free then asks for used blocks, of which it has none
+  page.block = 0;
   arena.release(page);
 }
 
@@ -227,22 +278,18 @@ uint64_t GroupHeap::used_mixed_bytes() const {
   return range_.cut_bytes() - __atomic_load_n(&returned_bytes_, __ATOMIC_RELAXED);
 }
 
-uint64_t GroupHeap::live_mixed_bytes() const {
-  uint64_t cached = 0;
-  const BlockCache* cache = __atomic_load_n(&first_cache_, __ATOMIC_ACQUIRE);
-  for (; cache != nullptr; cache = cache->next()) cached += cache->bytes();
-  const uint64_t used = used_mixed_bytes();
-  return used > cached ? used - cached : 0;
-}
-
 uint64_t GroupHeap::live_bytes() const {
-  uint64_t sum = live_mixed_bytes();
-  for (uintptr_t i = 0; i < arena.page_limit(); ++i) {
-    const Page& page = arena.page_at(i);
-    if (__atomic_load_n(&page.heap, __ATOMIC_RELAXED) == this && page.block != 0)
-      sum += live_bytes_of(page);
+  uint64_t used = used_mixed_bytes(), listed = 0;
+  const FreeList* list = __atomic_load_n(&first_list_, __ATOMIC_ACQUIRE);
+  for (; list != nullptr; list = list->next) {
+    const PageLink serving = __atomic_load_n(&list->serving, __ATOMIC_RELAXED);
+    const uint64_t unused =
+        serving == 0 ? 0
+                     : __atomic_load_n(&arena.page_of(serving).equal.run_left, __ATOMIC_RELAXED);
+    used += uint64_t{__atomic_load_n(&list->out, __ATOMIC_RELAXED)} * list->block;
+    listed += (list->count() + unused) * list->block;
   }
-  return sum;
+  return used > listed ? used - listed : 0;
 }
 
 }  // namespace halo::runtime

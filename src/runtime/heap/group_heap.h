@@ -1,11 +1,10 @@
-// One thread's part of one group: its pages and block caches.
+// One thread's part of one group: its pages and lists of freed blocks.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "plan/format.h"
-#include "runtime/heap/block_cache.h"
 #include "runtime/heap/equal_pages.h"
 #include "runtime/heap/mixed_range.h"
 #include "runtime/heap/page_layout.h"
@@ -15,47 +14,44 @@ namespace halo::runtime {
 
 class ThreadHeap;
 
-// Single-size pages (equal_pages.h) have lists of their freed blocks.
-//
-// In mixed-size pages, a block is in use, in the cache of its size, or in the free bitmap of its
-// page; the rest of a page is not cut into blocks yet. Most allocations and frees only pop from a
-// cache or push to it. A full cache flushes its oldest blocks to their pages.
+// A freed block is in a list of its class (free_list.h), or was returned to its page: to the list
+// of a single-size page (equal_pages.h), or to the free bitmap of a mixed-size one. Unused blocks
+// are in the run of a single-size page, or in the bump range of mixed-size pages.
 //
 // No operation sorts or searches lists of blocks. A page without used blocks is released
 // immediately, unless it serves allocations.
 //
 // Only the owner's thread changes it, inside its heap (thread_heap.h), or a thread that has adopted
 // the heap. Members that the statistics of other threads read are counters; relaxed atomics read
-// them. `first_cache_` is stored with release once the cache is initialised.
+// them. `first_list_` is stored with release once the list is initialised.
 class GroupHeap {
  public:
-  // The tables by size class of one group heap.
-  struct Tables {
-    Page** serving;       // all of them `no_page`
-    PageQueue* queues;    // empty
-    BlockCache** caches;  // all of them `no_cache`; null if the group's layout is by size
-  };
-  // The object must be in zeroed memory.
-  void initialise(ThreadHeap* thread, uint32_t group, const plan::Group& settings, Tables tables);
+  // The object must be in zeroed memory. `lists`: a table by size class, of `no_list`.
+  void initialise(ThreadHeap* thread, uint32_t group, const plan::Group& settings,
+                  FreeList** lists);
 
   // Returns a block of `bytes`, a multiple of 8, or nullptr if no memory is available. The owner
   // only, inside its heap.
   void* allocate(uint32_t bytes);
 
-  // The single-size page that serves that class, or `no_page`. The owner only.
-  Page& serving_page(size_t class_number) const { return *tables_.serving[class_number]; }
+  // A block, of which the list has none, by the fast paths of what comes next; or nullptr. The
+  // owner only, inside its heap.
+  [[gnu::always_inline]] void* allocate_next(FreeList& list) {
+    if (list.has_older()) return take_again(list);
+    return mixed_ ? bump_fast(list) : nullptr;
+  }
 
   // Frees a block of this heap; ignores an address that is not a used block. The owner only, inside
   // its heap.
   void deallocate(Page& page, void* p);
 
-  // Queues a page whose countdown has become 0, or releases it.
-  void settle(Page& page);
+  // Returns the blocks of the older list to their pages, and lets the full list be the older one.
+  void spill(FreeList& list);
 
-  // Frees to the page, bypassing the cache. Also for the thread that adopts an abandoned heap.
+  // Frees to the page, bypassing the list. Also for the thread that adopts an abandoned heap.
   void deallocate_to_page(Page& page, void* p);
 
-  // Returns all cached blocks to their pages, and releases pages without used blocks. No page
+  // Returns all blocks of lists to their pages, and releases pages without used blocks. No page
   // serves then.
   void flush();
 
@@ -77,13 +73,8 @@ class GroupHeap {
   uint64_t allocations() const { return __atomic_load_n(&allocations_, __ATOMIC_RELAXED); }
   // Requests forwarded because memory was refused.
   uint64_t refusals() const { return __atomic_load_n(&refusals_, __ATOMIC_RELAXED); }
-  // Bytes of blocks in use; another thread may read a slightly different number. Reads all pages of
-  // the arena.
+  // Bytes of blocks in use; another thread may read a slightly different number.
   uint64_t live_bytes() const;
-  // Those in mixed-size pages only.
-  uint64_t live_mixed_bytes() const;
-  // Those in one single-size page. Any thread; the count may be slightly wrong.
-  static uint64_t live_bytes_of(const Page& page);
   // Bytes of system pages that its blocks touched since the pages were last purged.
   uint64_t resident_bytes() const {
     return __atomic_load_n(&resident_, __ATOMIC_RELAXED) * kSystemPage;
@@ -93,36 +84,43 @@ class GroupHeap {
  private:
   friend class MixedRange;
 
-  // Bytes of blocks in mixed-size pages that are in use or cached.
-  uint64_t used_mixed_bytes() const;
-  BlockCache* cache_for(uint32_t block);
-  bool enlarge(BlockCache& cache);
-  void flush_oldest(BlockCache& cache, size_t count);
-  void return_to_page(Page& page, void* p, uint32_t bytes);
+  FreeList* list_for(uint32_t block);
+  void* take_again(FreeList& list);
+  static void drop_overwritten(FreeList& list);
+  static void grow(FreeList& list);
+  void return_all(FreeList& list, uintptr_t newest, uint32_t count);
+  void return_block(FreeList* list, Page& page, Block* block);
+  static bool may_be_freed(Page& page, const Block* block);
+  static bool is_listed(const FreeList& list, const Page& page, const Block* block);
+  FreeList* list_of(const Page& page, const void* p) const;
 
   // Single-size pages (equal_pages.cc).
   void* allocate_equal(uint32_t block);
   static bool starts_block(const Page& page, const void* p);
-  static bool is_listed(const Page& page, const Block* block);
-  bool open_run(Page& page);
-  static void drop_overwritten(Page& page);
-  Page* add_equal_page(uint32_t block);
-  bool serve_from_next_page(unsigned number, uint32_t block);
-  void stop_serving(unsigned number);
+  bool open_run(FreeList& list, Page& page);
+  bool add_equal_page(FreeList& list);
+  bool refill(FreeList& list);
+  void stop_serving(FreeList& list);
+  void return_equal(FreeList& list, Page& page, Block* block);
+  void drop_equal_page(FreeList& list, Page& page);
 
   // Mixed-size pages (mixed_pages.cc).
   void* allocate_mixed(uint32_t bytes);
-  void* bump_mixed(BlockCache& cache);
+  void* bump_fast(FreeList& list);
+  void* bump_mixed(FreeList* list, uint32_t bytes);
+  void return_mixed(Page& page, Block* block, uint32_t bytes);
   bool uses_bump(uint32_t bytes) const;
   bool may_add_mixed_page() const;
+  // Bytes of blocks in mixed-size pages that are in use or in lists.
+  uint64_t used_mixed_bytes() const;
 
   Page* add_page();
   void drop_page(Page& page);
   void account_touched(Page& page);
   void* prepared(void* p);
 
-  Tables tables_;
-  BlockCache* first_cache_;  // head of the list of its caches
+  FreeList** lists_;      // by size class
+  FreeList* first_list_;  // the head of all of them
   ThreadHeap* thread_;
   uint32_t group_;
   plan::Reuse reuse_;
@@ -136,5 +134,15 @@ class GroupHeap {
   uint64_t refusals_;
   MixedRange range_;
 };
+
+inline void* GroupHeap::bump_fast(FreeList& list) {
+  if (list.room <= 1) return nullptr;  // the second block of a pair must not fill it
+  char* second;
+  char* const p = range_.bump_fast(list.block, second);
+  if (p == nullptr) return nullptr;
+  if (second != nullptr) put_listed(list, second);
+  reinterpret_cast<Block*>(p)->clear();
+  return p;
+}
 
 }  // namespace halo::runtime

@@ -158,7 +158,7 @@ bool MixedRange::enter_new_page(GroupHeap& heap, uint32_t bytes) {
   Page* page = heap.add_page();
   if (page == nullptr) return false;
   page->block = 0;
-  page->mixed = {heap.tables_.caches, 0, 0, 0, 0};
+  page->mixed = {heap.lists_, 0, 0, 0, 0};
   set_bump_offset(*page, first_offset(arena.link_of(*page), kGranule));
   page->thread.store(heap.thread_, std::memory_order_release);
   page_ = page;
@@ -200,25 +200,29 @@ bool GroupHeap::may_add_mixed_page() const {
 bool GroupHeap::uses_bump(uint32_t bytes) const { return mixed_ && bytes <= kMaxBumpBytes; }
 
 // Blocks whose size is a multiple of 16 are aligned to 16. Other blocks are cut off in pairs if the
-// bump pointer is aligned, so that they leave no gaps; the second one goes to the cache.
+// bump pointer is aligned, so that they leave no gaps; the second one goes to the list, if any.
 //
 // Returns nullptr if no mixed-size page is available.
-void* GroupHeap::bump_mixed(BlockCache& cache) {
-  const uint32_t bytes = cache.block();
+void* GroupHeap::bump_mixed(FreeList* list, uint32_t size) {
+  const uint32_t bytes = size_class(size);
   char* p = range_.bump(*this, bytes);
   while (p == nullptr) {
     if (!range_.move_on(*this, bytes, may_add_mixed_page())) return nullptr;
     p = range_.bump(*this, bytes);
   }
   const bool pairs = bytes % 16 != 0 && reinterpret_cast<uintptr_t>(p) % 16 == 0;
-  if (pairs && reuse_ == plan::Reuse::kNewestFirst) {
-    if (cache.is_full() && (cache.capacity() != 0 || !enlarge(cache))) return p;
-    if (char* second = range_.bump(*this, bytes)) {
-      reinterpret_cast<Block*>(second)->mark_freed();
-      cache.push(second);
-    }
-  }
+  if (pairs && list != nullptr)
+    if (char* second = range_.bump(*this, bytes))
+      if (put_listed(*list, second)) spill(*list);
   return p;
+}
+
+void GroupHeap::return_mixed(Page& page, Block* block, uint32_t bytes) {
+  if (!PageBits::move_to_free(page, block)) return;
+  block->link_in_page(list_end(), false);
+  returned_bytes_ += bytes;
+  --page.mixed.used;
+  range_.count_free(*this, page, bytes, reuse_ == plan::Reuse::kNewestFirst);
 }
 
 }  // namespace halo::runtime

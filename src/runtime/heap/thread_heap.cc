@@ -42,17 +42,14 @@ constexpr size_t kMetadataStep = 64 * 1024;
 // Maximum number of remote frees collected by one request.
 constexpr int kMaxDrained = 256;
 
-// A table of `none` for each size class, for groups that the thread has not allocated from. Never
-// written.
-template <typename T>
+// The table of groups that the thread has not allocated from. Never written.
 struct EmptyTable {
-  T* of[kClassNumbers.count];
-  explicit constexpr EmptyTable(T& none) : of{} {
-    for (T*& each : of) each = &none;
+  FreeList* of[kClassNumbers.count];
+  constexpr EmptyTable() : of{} {
+    for (FreeList*& each : of) each = &no_list;
   }
 };
-constinit EmptyTable<Page> no_pages{no_page};
-constinit EmptyTable<BlockCache> no_caches{no_cache};
+constinit EmptyTable no_lists;
 
 size_t heap_count() { return plan_groups.size() + kSharedHeaps; }
 
@@ -128,10 +125,7 @@ ThreadHeap* ThreadHeap::make() {
       count * (sizeof *tables_ + sizeof(GroupHeap*)) + plan_groups.size() * sizeof(Shared);
   auto* heap = static_cast<ThreadHeap*>(map_metadata(sizeof(ThreadHeap) + arrays));
   if (heap == nullptr) return nullptr;
-  for (size_t i = 0; i < count; ++i) {
-    const bool mixed = is_mixed(settings_of(static_cast<uint32_t>(i)));
-    heap->tables_[i] = mixed ? static_cast<void*>(no_caches.of) : no_pages.of;
-  }
+  for (size_t i = 0; i < count; ++i) heap->tables_[i] = no_lists.of;
   return heap;
 }
 
@@ -165,19 +159,11 @@ GroupHeap* ThreadHeap::own_heap_of(uint32_t group) {
   if (heap != nullptr) return heap;
   if (steps(group)) return nullptr;
   auto* made = static_cast<GroupHeap*>(metadata(sizeof(GroupHeap)));
-  const plan::Group settings = settings_of(group);
-  const bool mixed = is_mixed(settings);
-  GroupHeap::Tables tables{};
-  tables.serving = static_cast<Page**>(metadata(class_count * sizeof(Page*)));
-  tables.queues = static_cast<PageQueue*>(metadata(class_count * sizeof(PageQueue)));
-  if (mixed) tables.caches = static_cast<BlockCache**>(metadata(class_count * sizeof(BlockCache*)));
-  const bool refused = mixed && tables.caches == nullptr;
-  if (made == nullptr || tables.serving == nullptr || tables.queues == nullptr || refused)
-    return nullptr;
-  std::fill_n(tables.serving, class_count, &no_page);
-  if (mixed) std::fill_n(tables.caches, class_count, &no_cache);
-  made->initialise(this, group, settings, tables);
-  tables_[group] = mixed ? static_cast<void*>(tables.caches) : tables.serving;
+  auto** lists = static_cast<FreeList**>(metadata(class_count * sizeof(FreeList*)));
+  if (made == nullptr || lists == nullptr) return nullptr;
+  std::fill_n(lists, class_count, &no_list);
+  made->initialise(this, group, settings_of(group), lists);
+  tables_[group] = lists;
   __atomic_store_n(&heap, made, __ATOMIC_RELEASE);
   return made;
 }
@@ -200,14 +186,6 @@ bool ThreadHeap::drain(Free free) {
 
 bool ThreadHeap::drain_remote() {
   return drain([](Page& page, Block* block) {
-    // Pushed without reading the block, like any freed block of a mixed-size page.
-    if (!kCheckingBuild && page.block == 0 && arena.is_used(block)) {
-      BlockCache* cache = cache_for_freed(page, block);
-      if (cache != nullptr && !cache->is_full()) {
-        __builtin_prefetch(block, 1);
-        return cache->push(block);
-      }
-    }
     // A block that was freed twice may be in use again.
     if (!block->is_marked_freed()) return;
     block->clear();
@@ -275,9 +253,8 @@ ThreadHeap* adopt_thread_heap() {
   return heap;
 }
 
-void settle_and_leave(const void* p, ThreadHeap* heap) {
-  Page& page = arena.page_of(p);
-  page.heap->settle(page);
+void spill_and_leave(FreeList& list, const void* p, ThreadHeap* heap) {
+  arena.page_of(p).heap->spill(list);
   leave_heap(heap);
 }
 
@@ -307,13 +284,8 @@ GroupBytes ThreadHeap::bytes() const {
   for (uint32_t group = 0; group < heap_count(); ++group) {
     if (const GroupHeap* heap = existing_heap(group)) {
       sum.resident += heap->resident_bytes();
-      sum.live += heap->live_mixed_bytes();
+      sum.live += heap->live_bytes();
     }
-  }
-  for (uintptr_t i = 0; i < arena.page_limit(); ++i) {
-    const Page& page = arena.page_at(i);
-    if (page.thread.load(std::memory_order_relaxed) == this && page.block != 0)
-      sum.live += GroupHeap::live_bytes_of(page);
   }
   sum.live -= std::min(sum.live, freed);
   return sum;

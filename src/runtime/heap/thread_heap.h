@@ -30,7 +30,7 @@ struct GroupBytes {
 };
 
 // In programs with many threads, each may use many groups a little, and each group heap has its own
-// pages and caches. So if the plan has more than a few groups, all threads but the first let a
+// pages and lists. So if the plan has more than a few groups, all threads but the first let a
 // group's first objects share pages with other groups.
 //
 // Concurrency. A thread owns a heap through `owned_`: it is set by a CAS (acquire) and cleared by a
@@ -48,13 +48,9 @@ class ThreadHeap {
     return MaxBytes <= kMaxDirect ? granules - 1 : kClassNumbers.of[granules];
   }
 
-  // What serves this class of the code's group: a single-size page, or `no_page`; or, if its blocks
-  // are in mixed-size pages, a cache, or `no_cache`.
-  Page& serving_page(CallerCode code, size_t class_number) const {
-    return *table_of<Page>(code)[class_number];
-  }
-  BlockCache& cache_of(CallerCode code, size_t class_number) const {
-    return *table_of<BlockCache>(code)[class_number];
+  // The list of this class of the code's group, or `no_list`.
+  FreeList& list_of(CallerCode code, size_t class_number) const {
+    return *list_table(code)[class_number];
   }
 
   // The number of size classes of groups.
@@ -98,8 +94,8 @@ class ThreadHeap {
   // Bytes of all groups and shared heaps, without the blocks that others have freed. Any thread.
   GroupBytes bytes() const;
 
-  // Returns the cached blocks to their pages, and collects all remote frees. The owner only, inside
-  // its heap.
+  // Returns the blocks of lists to their pages, and collects all remote frees. The owner only,
+  // inside its heap.
   void flush();
 
   // The next heap in the list of all heaps.
@@ -114,11 +110,10 @@ class ThreadHeap {
   friend void prepare_heap();
   friend void abandon_thread_heap(void*);
 
-  template <typename T>
-  T* const* table_of(CallerCode code) const {
+  FreeList* const* list_table(CallerCode code) const {
     static_assert(sizeof *tables_ == 8);  // the group's bits of a code are its byte offset
-    return *reinterpret_cast<T* const* const*>(reinterpret_cast<const char*>(tables_) +
-                                               (code & kCodeGroup));
+    return *reinterpret_cast<FreeList* const* const*>(reinterpret_cast<const char*>(tables_) +
+                                                      (code & kCodeGroup));
   }
   // Counts of a group's allocations from shared heaps in this thread.
   struct Shared {
@@ -139,7 +134,7 @@ class ThreadHeap {
   char* metadata_;      // rest of the last mapping
   char* metadata_end_;  // and its end
   RemoteFrees remote_;
-  void* tables_[1];  // by group or shared heap: the pages or caches by size class
+  void* tables_[1];  // by group or shared heap: the lists by size class
 };
 
 // One shared heap for each combination of page layout and reuse.

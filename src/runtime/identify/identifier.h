@@ -201,8 +201,7 @@ void use_table(const Table* table);
 // The number of bytes that make_table needs, and the table built in zeroed memory of that size; no
 // module is placed yet.
 size_t table_bytes(size_t states, size_t modules);
-Table* make_table(std::span<const plan::State> states, std::span<const plan::Group> groups,
-                  size_t modules, void* memory);
+Table* make_table(std::span<const plan::State> states, size_t modules, void* memory);
 
 // Makes the module's states and callers visible. `bias` is a multiple of 4096, and the module must
 // not be placed. One thread at a time may call this and the next three functions.

@@ -28,7 +28,6 @@ struct Parts {
   int32_t* maps;
   Placed* placed;
   Links* links;
-  std::span<const plan::Group> groups;
 };
 
 // Links the children of each state in the plan's order.
@@ -48,10 +47,9 @@ void add_edge(const Parts& parts, uint64_t offset, uint32_t parent, uint32_t chi
 }
 
 // Alignments above malloc's own 16 bytes are left to the next allocator.
-CallerCode code_of(const plan::State& state, std::span<const plan::Group> groups) {
+CallerCode code_of(const plan::State& state) {
   if (state.verdict >= plan::kVerdictForward || state.alignment > 16) return kCodeForward;
-  const bool mixed = state.verdict < groups.size() && is_mixed(groups[state.verdict]);
-  return decided_code(state.verdict, state.alignment == 16 || aligns_all_to_16(), mixed);
+  return decided_code(state.verdict, state.alignment == 16 || aligns_all_to_16());
 }
 
 // The distance from the caller's slot to the slot behind a state with children; 0 if the path to it
@@ -79,7 +77,7 @@ void add_state(const Parts& parts, const plan::State& from, uint32_t plan_index)
   state.reach = has_child ? reach_of(from, depth, parts.states[parent]) : 0;
   state.child_address = state.is_plain() ? kAbsentAddress : kNoAddress;
   state.parent = parent & 0xFFFFFF;
-  state.code = code_of(from, parts.groups);
+  state.code = code_of(from);
   state.rbp_below = from.rbp_below;
   state.rule = from.rule;
   state.restores_rbp = (from.flags & plan::kStateRestoresRbp) != 0;
@@ -137,11 +135,10 @@ void add_maps(const Parts& parts, std::span<const plan::State> states) {
 }
 
 // The code of a child of the root in the callers table.
-CallerCode caller_code_of(const plan::State& state, uint32_t root_child,
-                          std::span<const plan::Group> groups) {
+CallerCode caller_code_of(const plan::State& state, uint32_t root_child) {
   if (state.verdict == plan::kVerdictUndecided && root_child < kMaxRootChildren)
     return static_cast<CallerCode>(kCodeUndecided | root_child);
-  return code_of(state, groups);
+  return code_of(state);
 }
 
 // Such a state is never compared with a return address on a stack.
@@ -182,7 +179,7 @@ void add_placed(const Parts& parts, std::span<const plan::State> states) {
     if (states[i].parent == 0) {
       const uint32_t root_child = table.root_child_count++;
       parts.root_children[root_child] = parts.links[i].made;
-      code = caller_code_of(states[i], root_child, parts.groups);
+      code = caller_code_of(states[i], root_child);
     }
     uint32_t& to = is_entry(states, i) ? module.end : module.entries;
     parts.placed[to++] = placed_of(parts, states, i, code);
@@ -209,11 +206,9 @@ size_t table_bytes(size_t states, size_t modules) {
          modules * sizeof(ModuleStates) + 64;
 }
 
-Table* make_table(std::span<const plan::State> states, std::span<const plan::Group> groups,
-                  size_t modules, void* memory) {
+Table* make_table(std::span<const plan::State> states, size_t modules, void* memory) {
   const size_t slots = slots_for(states.size());
   Parts parts{};
-  parts.groups = groups;
   parts.table = static_cast<Table*>(memory);
   parts.states = reinterpret_cast<State*>(parts.table + 1);
   parts.placed = reinterpret_cast<Placed*>(parts.states + states.size());

@@ -94,7 +94,7 @@ uintptr_t main_stack_end() {
 // Blocks of the table and of pools; selectors read the alignment each time.
 void align_later_blocks() {
   if (follows_modules()) align_table_to_16();
-  set_pool_code(true, is_mixed(active_plan.groups[0]));
+  align_pools(true);
 }
 
 // A module was loaded: the plan's alignment proof may not cover it.
@@ -118,17 +118,11 @@ void watch_generated_code() {
 
 // Starts a plan that does not use callers.
 bool begin_pools() {
-  const bool mixed = is_mixed(active_plan.groups[0]);
-  if (!std::ranges::all_of(active_plan.groups,
-                           [&](const plan::Group& group) { return is_mixed(group) == mixed; })) {
-    inactive_reason = "its pools have different page layouts";
-    return false;
-  }
   if (!open_groups()) {
     inactive_reason = "there is no room for the groups";
     return false;
   }
-  set_pool_code(active_plan.states[0].alignment == 16 || aligns_all_to_16(), mixed);
+  align_pools(active_plan.states[0].alignment == 16 || aligns_all_to_16());
   // Modules matter only while blocks depend on their alignment proof.
   if (!aligns_all_to_16()) {
     watch_modules();

@@ -282,7 +282,7 @@ bool make_room() {
   if (memory == nullptr) return false;
   known = reinterpret_cast<KnownModule*>(memory);
   sightings = reinterpret_cast<Sighting*>(known + count);
-  table = make_table(active_plan.states, active_plan.groups, count, memory + bytes);
+  table = make_table(active_plan.states, count, memory + bytes);
   return true;
 }
 

@@ -38,6 +38,11 @@ bool open_range(void* from, size_t bytes) {
   return mprotect(from, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
+// Whether links can be encoded between all of its addresses (free_block.h).
+bool is_in_one_span(uintptr_t base, size_t bytes) {
+  return (base ^ (base + bytes - 1)) >> kSpanShift == 0;
+}
+
 void raise(uint64_t& place, uint64_t to) {
   uint64_t now = __atomic_load_n(&place, __ATOMIC_RELAXED);
   while (now < to && !__atomic_compare_exchange_n(&place, &now, to, false, __ATOMIC_RELEASE,
@@ -112,6 +117,7 @@ bool Arena::begin_growing(size_t maximum) {
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
     const uintptr_t at = ranges::find_room(maximum + all_table_bytes(maximum), attempt);
     if (at == 0) return false;
+    if (!is_in_one_span(at, maximum)) continue;
     place(at, maximum, 0);
     if (grow_to(kSlabSize)) return true;
   }
@@ -125,7 +131,7 @@ bool Arena::reserve_fixed(size_t wanted) {
     void* range = reserve_range(kSlabSize + want + tables);
     if (range == nullptr) continue;
     const uintptr_t base = (reinterpret_cast<uintptr_t>(range) + kSlabSize - 1) & ~(kSlabSize - 1);
-    if (!open_range(reinterpret_cast<void*>(base + want), tables)) {
+    if (!is_in_one_span(base, want) || !open_range(reinterpret_cast<void*>(base + want), tables)) {
       munmap(range, kSlabSize + want + tables);
       continue;
     }

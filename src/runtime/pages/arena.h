@@ -81,7 +81,7 @@ class Arena {
     word.store(word.load(std::memory_order_relaxed) | uint64_t{1} << (at % 64),
                std::memory_order_relaxed);
   }
-  // Whether a used block (in use or cached) starts at `p`, an address inside the range.
+  // Whether a used block (in use or in a list) starts at `p`, an address inside the range.
   bool is_used(const void* p) const {
     const auto at = reinterpret_cast<uintptr_t>(p);
     const uint64_t used = bits_at(p).used.load(std::memory_order_relaxed);

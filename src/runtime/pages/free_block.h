@@ -22,13 +22,20 @@ HALO_HIDDEN extern constinit LinkSecret link_secret;
 // served.
 void draw_link_secret();
 
-// Blocks of single-size pages have links in their page. The mark is of blocks in caches and in the
-// owner's ring of remote frees. If that is full, another thread writes a link to a block of any
-// page. The program may overwrite the word by mistake, so all are encoded with a secret of the
-// process: other values do not decode to an address in the page, or in the arena.
+// The arena is in one aligned range of this size, so that the XOR of two of its addresses is less.
+inline constexpr unsigned kSpanShift = 44;
+
+// A freed block has one of these words:
+// - a link in a list of its size class, of its owner's heap (free_list.h), or in the list of its
+//   page (equal_pages.h);
+// - the mark, while it is in its owner's ring of remote frees;
+// - a remote link, if that ring was full.
+//
+// The program may overwrite the word by mistake. So all are encoded with a secret of the process,
+// and other values do not decode to one of them. The multiplication spreads any change of the word.
 class [[gnu::may_alias]] Block {
  public:
-  // Called by the owner's thread, or by a thread that puts the block into the owner's ring.
+  // Called by a thread that puts the block into the owner's ring.
   void mark_freed() { word_ = mark(); }
   bool is_marked_freed() const { return word_ == mark(); }
 
@@ -47,22 +54,34 @@ class [[gnu::may_alias]] Block {
     return nullptr;
   }
 
-  // The link of a block in the list of its page. `next` is the next block, or odd and in the page
-  // at the list's end.
-  void link_in_page(uintptr_t next) {
-    word_ = next ^ reinterpret_cast<uintptr_t>(this) ^ link_secret.mask;
+  // The link in a list of its class. `next` is the next block, or odd at the list's end, and in the
+  // arena's span.
+  void link(uintptr_t next) { word_ = encoded(next ^ reinterpret_cast<uintptr_t>(this)); }
+  // The same in the list of its page, with the page's phase.
+  void link_in_page(uintptr_t next, bool phase) {
+    const uintptr_t tag = phase ? kInPage | kPhase : kInPage;
+    word_ = encoded(next ^ reinterpret_cast<uintptr_t>(this) ^ tag);
   }
-  // The block's address XOR that `next`: less than kPageSize. If the word was overwritten, more,
-  // with a probability of 1 - 2^-48.
-  uintptr_t step_in_page() const { return word_ ^ link_secret.mask; }
-  // Whether it has such a link. Also true of memory with the copy of one.
-  bool is_linked_in_page() const { return step_in_page() < kPageSize; }
+
+  // The decoded word: of a link, the next block's address XOR its own, and the tags of a page.
+  uintptr_t step() const { return word_ * link_secret.inverse ^ link_secret.mask; }
+  // Whether it is not of a link. Of an overwritten word it is, with a probability of 1 - 2^-20.
+  static bool is_bad(uintptr_t step) { return step >> kSpanShift != 0; }
+  static bool is_of_page(uintptr_t step) { return (step & kInPage) != 0; }
+  static bool phase_of(uintptr_t step) { return (step & kPhase) != 0; }
+  // The next block, or the list's end, for a step that is not bad.
+  uintptr_t behind(uintptr_t step) const {
+    return (reinterpret_cast<uintptr_t>(this) ^ step) & ~(kInPage | kPhase);
+  }
+
+  // Whether it has a link. Also true of memory with the copy of one.
+  bool is_linked() const { return !is_bad(step()); }
 
   // Must be called for every block that is served: memory that was free before may contain a valid
   // link.
   void clear() { word_ = 0; }
 
-  // Whether it is marked or a link, but not one in its page.
+  // Whether another thread freed it: it is marked, or a remote link.
   bool is_free() const { return is_marked_freed() || is_link(); }
 
   // Whether another thread freed it and the owner has not collected it yet. A random word is
@@ -75,6 +94,10 @@ class [[gnu::may_alias]] Block {
   uint64_t word() const { return word_; }
 
  private:
+  // Tags of links: blocks are at multiples of 8, and the lowest bit is that of the list's end.
+  static constexpr uintptr_t kInPage = 2, kPhase = 4;
+
+  static uint64_t encoded(uint64_t step) { return (step ^ link_secret.mask) * link_secret.factor; }
   uint64_t mark() const { return reinterpret_cast<uintptr_t>(this) ^ link_secret.mask; }
   // The block's own address is rotated into the upper bits: a word copied with the rest of its
   // block does not decode to an address in the arena.

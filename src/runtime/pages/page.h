@@ -7,7 +7,7 @@
 
 namespace halo::runtime {
 
-class BlockCache;
+struct FreeList;
 class GroupHeap;
 class ThreadHeap;
 
@@ -27,25 +27,22 @@ inline bool is_thread(const ThreadHeap* owner) { return reinterpret_cast<uintptr
 // The index of a page plus 1; 0 is not a page.
 using PageLink = uint32_t;
 
-// What a single-size page serves: freed blocks, newest first, and the rest of the last run that was
-// opened in it (equal_pages.h).
+// What a single-size page serves (equal_pages.h): the blocks that were returned to it, and a run of
+// blocks that were never used.
 struct EqualBlocks {
-  uintptr_t freed;   // the newest freed block; odd: none
-  char* run_next;    // the run's next block
-  uint32_t run_end;  // low half of the address behind the run; equal to that of `run_next`: no rest
-  // Frees until the owner must settle the page; see `hidden`.
-  uint32_t countdown;
-  // Blocks in use that `countdown` does not count. -1: the page serves allocations, and one free
-  // too many is counted. Of a full page, all but one: its next free makes `countdown` 0.
-  int16_t hidden;
-  uint16_t step;  // granules between the starts of the run's blocks
+  uintptr_t freed;    // the list of returned blocks; odd: none
+  char* run_next;     // the run's next block
+  uint16_t run_left;  // blocks of the run
+  uint16_t step;      // granules between their starts
+  uint16_t used;      // blocks that are neither in the list nor uncut; those of the run are
+  uint16_t free;      // blocks in the list
 };
 
 // What a mixed-size page has free (mixed_range.h).
 struct MixedBlocks {
-  BlockCache* const* caches;  // the group's caches by size class
+  FreeList* const* lists;  // the group's lists by size class
   uint64_t free_words;  // summary of the free bitmap: a bit for each two words, clear if both are 0
-  uint32_t used;        // blocks in use or cached
+  uint32_t used;        // blocks in use or in lists
   // In granules: the amount that the free bitmap holds, and the amount from which the page is
   // queued for reuse.
   uint16_t free;
@@ -71,12 +68,14 @@ struct alignas(64) Page {
   };
   std::atomic<const ThreadHeap*> thread;  // null: no heap owns the page
   GroupHeap* heap;
+  FreeList* list;           // of the page's class; null: not a single-size page
   uint32_t block;           // bytes of each block; 0: a mixed-size page
   PageLink next, previous;  // in the page's queue
   // End of the part cut into blocks or runs, in granules from the page's start.
   uint16_t bump_offset;
   uint8_t touched;  // system pages that may have been written to since the last purge
-  bool queued;
+  bool queued : 1;
+  bool phase : 1;  // of a single-size page: the tag of the blocks in its list
 };
 static_assert(sizeof(Page) == 64);
 
@@ -89,7 +88,7 @@ inline void set_bump_offset(Page& page, size_t bytes) {
 // owner writes, so relaxed load and store are enough and no bit is lost. Other threads read `used`
 // only for a block that they hold, whose bit is stable until they free it.
 struct BlockBits {
-  std::atomic<uint64_t> used;  // used blocks (in use or cached); any other address is an
+  std::atomic<uint64_t> used;  // used blocks (in use or listed); any other address is an
                                // invalid free
   uint64_t free;               // free blocks; the owner alone reads and writes it
 };

@@ -5,7 +5,9 @@
 namespace halo::runtime {
 namespace {
 
-CallerCode take_only_group(const uintptr_t*) { return code_of_pools(); }
+CallerCode take_only_group(const uintptr_t*) {
+  return decided_code(0, false) | alignment_of_pools();
+}
 
 }  // namespace
 

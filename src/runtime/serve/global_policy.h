@@ -20,17 +20,15 @@ extern constinit GlobalPolicy global_policy;
 // other threads exist.
 void set_one_group_policy();
 
-// Of plans that do not use callers: the codes of their groups, which have one layout, but for the
-// group.
-HALO_HIDDEN inline constinit uint64_t pool_code = kCodeAlign16;
-// Whether later blocks are aligned to 16 bytes, and in mixed-size pages.
-inline void set_pool_code(bool align16, bool mixed) {
-  __atomic_store_n(&pool_code, decided_code(0, align16, mixed), __ATOMIC_RELAXED);
+HALO_HIDDEN inline constinit uint64_t pool_alignment = kCodeAlign16;  // or 0
+// Of plans that do not use callers: whether later blocks are aligned to 16 bytes.
+inline void align_pools(bool to_16) {
+  __atomic_store_n(&pool_alignment, to_16 ? kCodeAlign16 : 0, __ATOMIC_RELAXED);
 }
-inline CallerCode code_of_pools() {
-  const uint64_t code = __atomic_load_n(&pool_code, __ATOMIC_RELAXED);
-  if (code > (kCodeAlign16 | kCodeMixed)) __builtin_unreachable();
-  return static_cast<CallerCode>(code);
+inline CallerCode alignment_of_pools() {
+  const uint64_t alignment = __atomic_load_n(&pool_alignment, __ATOMIC_RELAXED);
+  if (alignment > kCodeAlign16) __builtin_unreachable();
+  return static_cast<CallerCode>(alignment);
 }
 
 }  // namespace halo::runtime

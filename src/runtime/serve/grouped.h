@@ -46,26 +46,16 @@ bool is_fast_size(size_t size) {
   return !kCheckingBuild && size - 1 < (MaxBytes <= kMaxDirect ? fast_direct_max : fast_max);
 }
 
-// A block of the single-size page that serves in the calling thread, or a cached one of mixed-size
-// pages, else nullptr; for 1 to `MaxBytes` bytes.
+// The newest freed block of that class and group in the calling thread, else nullptr; for 1 to
+// `MaxBytes` bytes.
 template <size_t MaxBytes = plan::kMaxObjectLimit>
 [[gnu::always_inline]] inline void* served_block(CallerCode code, size_t size) {
   ThreadHeap* const heaps = current_heap;
   if (heaps == nullptr) [[unlikely]]
     return nullptr;
   const size_t number = ThreadHeap::class_of<MaxBytes>(code, size);
-  if ((code & kCodeMixed) != 0) [[unlikely]] {
-    BlockCache& cache = heaps->cache_of(code, number);
-    if (cache.is_empty()) return nullptr;
-    enter_heap();
-    auto* const block = static_cast<Block*>(cache.pop_marked());
-    leave_heap(heaps);
-    if (block != nullptr) [[likely]]
-      block->clear();
-    return block;
-  }
   enter_heap();
-  void* const p = take_block(heaps->serving_page(code, number));
+  void* const p = take_listed(heaps->list_of(code, number));
   leave_heap(heaps);
   return p;
 }
@@ -84,34 +74,32 @@ template <size_t MaxBytes = plan::kMaxObjectLimit>
   return decide_walk(from, slot);
 }
 
-// If no block is cached, a block of a group with mixed-size pages that is next in the heap's range,
-// or in the single-size page that serves in its place; else nullptr.
-inline void* bump_block(CallerCode code, size_t size) {
+// If the list is empty, what serves next by a fast path; else nullptr.
+inline void* next_block(CallerCode code, size_t size) {
   ThreadHeap* const heaps = current_heap;
-  if (heaps == nullptr || (code & kCodeMixed) == 0) return nullptr;
+  GroupHeap* const heap = heaps == nullptr ? nullptr : heaps->own_heap(group_of(code));
+  if (heap == nullptr) return nullptr;
   const size_t number = ThreadHeap::class_of<plan::kMaxObjectLimit>(code, size);
-  BlockCache& cache = heaps->cache_of(code, number);
+  FreeList& list = heaps->list_of(code, number);
+  if (list.newest % 2 == 0) return nullptr;  // its link was overwritten
   enter_heap();
-  auto* block = static_cast<Block*>(cache.is_empty() ? cache.bump_fast() : nullptr);
-  const GroupHeap* const heap = block == nullptr ? heaps->own_heap(group_of(code)) : nullptr;
-  if (heap != nullptr) block = static_cast<Block*>(take_block(heap->serving_page(number)));
+  void* const p = heap->allocate_next(list);
   leave_heap(heaps);
-  if (block != nullptr) block->clear();
-  return block;
+  return p;
 }
 
 // malloc or operator new for a fast-path size of 1 to MaxBytes bytes and a caller with that word.
-// `enter` is the general path; `bump` serves by bump allocation.
+// `enter` is the general path; `otherwise` serves what no list has.
 template <size_t MaxBytes>
 [[gnu::always_inline]] inline void* serve_decided(size_t size, uint64_t word,
                                                   void* (*enter)(size_t),
-                                                  void* (*bump)(size_t, CallerCode)) {
+                                                  void* (*otherwise)(size_t, CallerCode)) {
   const CallerCode code = decide_fast(word, own_slot());
   if (!is_decided(code)) [[unlikely]]
     return enter(size);
   if (void* p = served_block<MaxBytes>(code, size)) [[likely]]
     return p;
-  return bump(size, code);
+  return otherwise(size, code);
 }
 
 // A block for at most `max_object` bytes of that code's group; nullptr: forward.

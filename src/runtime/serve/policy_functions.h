@@ -67,7 +67,7 @@ struct PolicyFunctions {
   static void* serve(size_t size, CallerCode code) {
     if (is_decided(code) && is_fast_size<plan::kMaxObjectLimit>(size)) {
       if (void* p = served_block(code, size)) return p;
-      if (void* p = bump_block(code, size)) return p;
+      if (void* p = next_block(code, size)) return p;
     }
     return allocate_in(code, size);
   }

@@ -25,7 +25,7 @@ inline void free_block(void* p) {
 
 inline size_t size_of_block(const void* p) { return GroupHeap::size_of(arena.page_of(p), p); }
 
-// The calling thread's heap, with empty caches.
+// The calling thread's heap, with empty lists.
 inline GroupHeap& flushed_heap(uint32_t group) {
   ThreadHeap* heaps = thread_heap();
   const InsideHeap inside(heaps);

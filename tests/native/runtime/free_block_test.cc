@@ -86,5 +86,36 @@ TEST_F(FreeBlock, IsMarkedForItsPlaceOnly) {
   EXPECT_FALSE(block.is_marked_freed() || block.is_free());
 }
 
+TEST_F(FreeBlock, LinksInListsAndInPagesAreToldApart) {
+  Block& block = *block_at(16);
+  const auto next = reinterpret_cast<uintptr_t>(block_at(4096));
+  const auto end = arena.base() + 1;
+  for (const uintptr_t to : {next, end}) {
+    block.link(to);
+    EXPECT_TRUE(block.is_linked() && !Block::is_of_page(block.step()));
+    EXPECT_EQ(block.behind(block.step()), to);
+    for (const bool phase : {false, true}) {
+      block.link_in_page(to, phase);
+      EXPECT_TRUE(block.is_linked() && Block::is_of_page(block.step()));
+      EXPECT_EQ(Block::phase_of(block.step()), phase);
+      EXPECT_EQ(block.behind(block.step()), to);
+    }
+  }
+  block.clear();
+  EXPECT_FALSE(block.is_linked());
+}
+
+// Whatever part of a link is overwritten.
+TEST_F(FreeBlock, AnOverwrittenLinkIsSeen) {
+  Block& block = *block_at(16);
+  int missed = 0;
+  for (int bit = 0; bit < 64; ++bit) {
+    block.link(reinterpret_cast<uintptr_t>(block_at(32)));
+    write(block, word_of(block) ^ uint64_t{1} << bit);
+    missed += block.is_linked();
+  }
+  EXPECT_LE(missed, 1);
+}
+
 }  // namespace
 }  // namespace halo::runtime

@@ -312,22 +312,26 @@ TEST_P(GroupHeapTest, EmptyPagesLeaveTheHeap) {
   EXPECT_LE(heap.pages(), before + 2);
 }
 
-TEST(EqualPages, ServeTheNewestFreedBlockFirst) {
-  open_arena();
-  flushed_heap(kOtherEqual);
+TEST_P(GroupHeapTest, ServesTheNewestFreedBlockFirst) {
+  if (GetParam() == kWhole) return;
+  flushed_heap(GetParam());
   std::vector<char*> blocks;
-  for (int i = 0; i < 800; ++i) blocks.push_back(make_block(kOtherEqual, 64));
+  for (int i = 0; i < 800; ++i) blocks.push_back(make(64));
   std::vector<char*> freed;
   for (size_t i = 0; i < blocks.size(); i += 4) freed.push_back(blocks[i]);
   std::shuffle(freed.begin(), freed.end(), std::mt19937(3));
   for (char* p : freed) free_block(p);
+  std::vector<char*> again;
+  for (size_t i = 0; i < freed.size(); ++i) again.push_back(make(64));
   std::reverse(freed.begin(), freed.end());
-  for (char* p : freed) EXPECT_EQ(make_block(kOtherEqual, 64), p);
-  for (char* p : blocks) free_block(p);
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(again[i], freed[i]) << i;
+  for (size_t i = 0; i < blocks.size(); ++i)
+    if (i % 4 != 0) free_block(blocks[i]);
+  for (char* p : again) free_block(p);
 }
 
-// A page that was full serves again after a free, behind the pages that had one before.
-TEST(EqualPages, ServeAgainInTheOrderOfTheirFirstFree) {
+// Pages serve returned blocks in the order in which they had the first one.
+TEST(EqualPages, ServeAgainInTheOrderOfTheirFirstBlock) {
   open_arena();
   flushed_heap(kOtherEqual);
   std::map<uintptr_t, std::vector<char*>> pages;
@@ -340,7 +344,10 @@ TEST(EqualPages, ServeAgainInTheOrderOfTheirFirstFree) {
     if (blocks.size() > 1) one_of_each.push_back(blocks[blocks.size() / 2]);
   ASSERT_EQ(one_of_each.size(), 3u) << "the fourth page serves";
   const std::vector<char*> freed{one_of_each[1], one_of_each[2], one_of_each[0]};
-  for (char* p : freed) free_block(p);
+  for (char* p : freed) {
+    free_block(p);
+    flushed_heap(kOtherEqual);
+  }
   std::vector<char*> more, again;
   while (again.size() < 3) {
     more.push_back(make_block(kOtherEqual, 1000));
@@ -350,9 +357,9 @@ TEST(EqualPages, ServeAgainInTheOrderOfTheirFirstFree) {
   }
   EXPECT_EQ(again, freed);
   for (auto& [page, blocks] : pages)
-    for (char* p : blocks) free_block(p);
-  for (char* p : more)
-    if (std::find(freed.begin(), freed.end(), p) == freed.end()) free_block(p);
+    for (char* p : blocks)
+      if (std::find(freed.begin(), freed.end(), p) == freed.end()) free_block(p);
+  for (char* p : more) free_block(p);
 }
 
 TEST(MixedPages, FillWideGapsInOrderWithAnySize) {

@@ -35,7 +35,7 @@ struct Made {
 Made make(const PlanBuilder& builder, bool loaded = true) {
   Made made;
   made.memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size(), 1));
-  made.table = make_table(builder.states(), {}, 1, made.memory.get());
+  made.table = make_table(builder.states(), 1, made.memory.get());
   if (loaded) place_module(*made.table, 0, kBias);
   return made;
 }

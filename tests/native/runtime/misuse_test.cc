@@ -72,6 +72,33 @@ TEST_P(Misuse, FreedTwiceInARowAfterAWrite) {
   expect_new_blocks({kept});
 }
 
+// The block is in two lists then, whose links cross. If it returned to its page twice, the page
+// would seem to be unused.
+TEST_P(Misuse, FreedTwiceWithAWriteAndManyFreesBetween) {
+  if (GetParam() == kWhole) return;  // see above
+  std::set<char*> kept;
+  std::vector<char*> others;
+  for (int i = 0; i < 2000; ++i) {
+    char* p = make();
+    if (i % 10 == 0)
+      kept.insert(p);
+    else
+      others.push_back(p);
+  }
+  for (size_t i = 0; i < others.size(); ++i) {
+    free_block(others[i]);
+    if (i < 20 || i % 3 != 0) continue;
+    char* const again = others[i - 1 - i % 19];
+    std::memset(again, 1, 16);
+    free_block(again);
+  }
+  for (char* p : kept) std::memset(p, 0x5A, 40);
+  flushed_heap(GetParam());
+  expect_new_blocks(kept, 20000);
+  for (char* p : kept)
+    for (int i = 0; i < 40; ++i) ASSERT_EQ(p[i], 0x5A);
+}
+
 TEST_P(Misuse, FreedTwiceAcrossAFlush) {
   std::vector<char*> all;
   for (int i = 0; i < 3000; ++i) all.push_back(make());

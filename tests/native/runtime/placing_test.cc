@@ -116,7 +116,7 @@ TEST(Placing, AgreesWithReducedStacksWhileModulesMove) {
     const Trie trie = make_trie(random);
     const auto states = trie.builder.states();
     const auto memory = std::make_unique<std::byte[]>(table_bytes(states.size(), kModuleCount));
-    Table& table = *make_table(states, {}, kModuleCount, memory.get());
+    Table& table = *make_table(states, kModuleCount, memory.get());
     Places places{};
     for (int move = 0; move < 40; ++move) {
       move_modules(table, places, random);
@@ -139,7 +139,7 @@ TEST(Placing, LeavesNothingBehind) {
   PlanBuilder builder;
   for (uint64_t i = 1; i <= 2000; ++i) builder.state(0, i * 24, 1, 0, plan::Rule::kEnd);
   const auto memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size(), 1));
-  Table& table = *make_table(builder.states(), {}, 1, memory.get());
+  Table& table = *make_table(builder.states(), 1, memory.get());
   for (uintptr_t at = 1; at < 100; ++at) {
     place_module(table, 0, at * kPage);
     EXPECT_EQ(found_group(table, {at * kPage + 2000 * 24, 0}), 1);
@@ -155,7 +155,7 @@ TEST(Placing, OnesOnTheStackAreNoAbsentState) {
   builder.state(inner, 0x20, 5);
   builder.at(2).module = 1;
   const auto memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size(), 2));
-  Table& table = *make_table(builder.states(), {}, 2, memory.get());
+  Table& table = *make_table(builder.states(), 2, memory.get());
   place_module(table, 0, kPage);
   EXPECT_EQ(found_group(table, {kPage + 0x10, kNoAddress, 0}), kVerdictForward);
   place_module(table, 1, 2 * kPage);
@@ -168,7 +168,7 @@ TEST(Placing, SilentCallersAreForwarded) {
   PlanBuilder builder;
   builder.state(0, 0x10, 3, 0, plan::Rule::kEnd);
   const auto memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size(), 1));
-  Table& table = *make_table(builder.states(), {}, 1, memory.get());
+  Table& table = *make_table(builder.states(), 1, memory.get());
   silence_callers(table, 0, true);  // not placed: no effect
   place_module(table, 0, kPage);
   for (const bool silent : {true, false}) {
@@ -189,7 +189,7 @@ TEST(Placing, ConcurrentWalksFindEitherOrNone) {
     builder.at(builder.state(0, 0x40, static_cast<uint16_t>(m))).module = m;
   }
   const auto memory = std::make_unique<std::byte[]>(table_bytes(builder.states().size(), 3));
-  Table& table = *make_table(builder.states(), {}, 3, memory.get());
+  Table& table = *make_table(builder.states(), 3, memory.get());
   place_module(table, 0, kPage);
   std::atomic<bool> stop{false};
   std::array<std::atomic<size_t>, 3> found{};  // by the first, by the second, forwarded

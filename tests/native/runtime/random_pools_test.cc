@@ -22,7 +22,7 @@ TEST(RandomPools, AreDrawnEvenlyAndDifferentlyByEachThread) {
   constexpr int kCount = 40000;
   for (const uint32_t pools : {1u, 3u, 4u, 4096u}) {
     random_pools = pools;
-    set_pool_code(pools != 3, false);
+    align_pools(pools != 3);
     std::vector<int> times(pools);
     const std::vector<CallerCode> draws = drawn_by_a_new_thread(kCount);
     for (const CallerCode code : draws) {
@@ -43,7 +43,7 @@ TEST(RandomPools, AreDrawnEvenlyAndDifferentlyByEachThread) {
 TEST(RandomPools, FollowFromTheNumberOfTheThread) {
   // From Marsaglia's paper: x ^= x << 13, x ^= x >> 17, x ^= x << 5.
   random_pools = 4;
-  set_pool_code(true, false);
+  align_pools(true);
   std::thread([] {
     uint32_t x = last_random_number = 2463534242u;
     for (int i = 0; i < 1000; ++i) {

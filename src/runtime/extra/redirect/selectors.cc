@@ -63,8 +63,7 @@ CallerCode select_group(const uintptr_t* here) {
   if (!on_own_stack(*active, here)) return kCodeForward;
   const auto* held = first_holding(active_plan.conjunctions, addresses, *active, here);
   return held == nullptr ? kCodeForward
-                         : decided_code(held->group, held->alignment == 16 || aligns_all_to_16(),
-                                        is_mixed(active_plan.groups[held->group]));
+                         : decided_code(held->group, held->alignment == 16 || aligns_all_to_16());
 }
 
 SiteCounts site_counts() {

@@ -97,6 +97,7 @@ bool SteppingHeap::open_page() {
   arena.bits_of(*page)->free = 0;  // a first access that reads would fault twice
   page->mixed = {};
   page->heap = nullptr;
+  page->list = nullptr;
   page->block = 0;
   page->queued = false;
   page->thread.store(kSteppingOwner, std::memory_order_release);
