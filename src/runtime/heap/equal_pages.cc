@@ -120,13 +120,8 @@ bool GroupHeap::starts_block(const Page& page, const void* p) {
   return layout.has_start(first, offset, page.block);
 }
 
-// Takes a block back that is neither in use nor in a list.
-void GroupHeap::return_equal(FreeList& list, Page& page, Block* block) {
-  block->link_in_page(page.equal.freed, page.phase);
-  page.equal.freed = reinterpret_cast<uintptr_t>(block);
-  ++page.equal.free;
-  --page.equal.used;
-  --list.out;
+// After the return of a block to its page.
+void GroupHeap::settle(FreeList& list, Page& page) {
   if (page.equal.used == 0 && arena.link_of(page) != list.serving)
     drop_equal_page(list, page);
   else if (!page.queued)

@@ -38,11 +38,13 @@ struct FreeList {
   uint16_t older_count;  // blocks in it
   uint16_t full;         // blocks of the list if it is full; more than `half` if a page gave more
   uint16_t half;         // blocks of a usual full list
-  uint16_t returned;     // blocks returned to pages since the lists last ran empty; or 0xFFFF
-  uint32_t out;          // blocks of single-size pages that are not in their page's list
-  PageLink serving;      // the single-size page with unused blocks; 0: none
-  PageQueue pages;       // single-size pages with free blocks
-  FreeList* next;        // another list of the heap
+  // Blocks returned to pages since both lists were empty, or 0xFFFF. Halved each time that the
+  // older one serves again.
+  uint16_t returned;
+  uint32_t out;      // blocks of single-size pages that are not in their page's list
+  PageLink serving;  // the single-size page with unused blocks; 0: none
+  PageQueue pages;   // single-size pages with free blocks
+  FreeList* next;    // another list of the heap
 
   // Blocks in both lists.
   uint32_t count() const {
@@ -58,6 +60,7 @@ struct FreeList {
   // Replaces the empty list by the older one. A block must be taken from it before any is freed.
   void take_older() {
     newest = older;
+    returned /= 2;
     full = std::max(half, older_count);
     room = full - uint32_t{older_count};
     set_older(list_end(), 0);

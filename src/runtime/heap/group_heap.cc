@@ -27,6 +27,10 @@ constexpr uint16_t max_half_for(uint32_t block) {
   return static_cast<uint16_t>(std::clamp<uint32_t>(kMaxHalfBytes / block, kMinHalf, kMaxHalf));
 }
 
+void double_half(FreeList& list) {
+  list.half = std::min(static_cast<uint16_t>(2 * list.half), max_half_for(list.block));
+}
+
 }  // namespace
 
 constinit FreeList no_list{.newest = 1,
@@ -91,7 +95,7 @@ void GroupHeap::drop_overwritten(FreeList& list) {
 void GroupHeap::grow(FreeList& list) {
   if (list.returned == 0) return;
   list.returned = 0;
-  list.half = std::min(static_cast<uint16_t>(2 * list.half), max_half_for(list.block));
+  double_half(list);
   list.clear();
 }
 
@@ -178,43 +182,58 @@ void GroupHeap::deallocate(Page& page, void* p) {
   auto* const block = static_cast<Block*>(p);
   if (!may_be_freed(page, block)) return;
   FreeList* const list = list_of(page, p);
-  if (list == nullptr) return return_block(nullptr, page, block);
+  if (list == nullptr) return return_block(page, block);
   if (put_listed(*list, p)) spill(*list);
 }
 
 void GroupHeap::deallocate_to_page(Page& page, void* p) {
   auto* const block = static_cast<Block*>(p);
-  if (may_be_freed(page, block)) return_block(list_of(page, p), page, block);
+  if (may_be_freed(page, block)) return_block(page, block);
+}
+
+// Returns a block to its single-size page.
+[[gnu::always_inline]] inline void GroupHeap::return_equal(FreeList& list, Page& page,
+                                                           Block* block) {
+  block->link_in_page(page.equal.freed, page.phase);
+  page.equal.freed = reinterpret_cast<uintptr_t>(block);
+  ++page.equal.free;
+  --list.out;
+  if (--page.equal.used == 0 || !page.queued) [[unlikely]]
+    settle(list, page);
 }
 
 // Returns a used block to its page.
-[[gnu::always_inline]] inline void GroupHeap::return_block(FreeList* list, Page& page,
-                                                           Block* block) {
+void GroupHeap::return_block(Page& page, Block* block) {
   if (page.list != nullptr) return return_equal(*page.list, page, block);
-  return_mixed(page, block,
-               list != nullptr ? list->block : static_cast<uint32_t>(size_of(page, block)));
+  return_mixed(page, block, static_cast<uint32_t>(size_of(page, block)));
 }
 
-// Returns the blocks of a list of that class to their pages.
+// Returns the blocks of a list of that class to their pages. A block that was freed twice may be in
+// its page already, or in a page of another heap: the list ends there.
 void GroupHeap::return_all(FreeList& list, uintptr_t newest, uint32_t count) {
   list.count_returned(count);
   for (uintptr_t at = newest; count != 0 && at % 2 == 0; --count) {
     auto* const block = reinterpret_cast<Block*>(at);
-    const uintptr_t step = arena.contains(block) ? block->step() : ~uintptr_t{0};
-    // A block that was freed twice may be in its page already, which may be of another heap now.
+    if (!arena.contains(block)) return;
+    const uintptr_t step = block->step();
     Page& page = arena.page_of(block);
+    const bool is_equal = page.list == &list;
     const bool is_in_page =
-        Block::is_of_page(step) && (page.list != &list || Block::phase_of(step) == page.phase);
-    if (Block::is_bad(step) || page.heap != this || is_in_page) {
-      if (kCheckingBuild && arena.contains(block)) report_overwritten(block);
+        Block::is_of_page(step) && (!is_equal || Block::phase_of(step) == page.phase);
+    if (Block::is_bad(step) || is_in_page || (!is_equal && page.heap != this)) {
+      if (kCheckingBuild) report_overwritten(block);
       return;
     }
     at = block->behind(step);
-    return_block(&list, page, block);
+    if (is_equal) [[likely]]
+      return_equal(list, page, block);
+    else
+      return_mixed(page, block, list.block);
   }
 }
 
 void GroupHeap::spill(FreeList& list) {
+  const bool swings = !list.has_older();  // it has served since the list was full
   return_all(list, list.older, list.older_count);
   const uintptr_t newest = list.newest;
   const uint32_t count = list.full;
@@ -225,6 +244,7 @@ void GroupHeap::spill(FreeList& list) {
     list.half = kReducedHalf;
   } else {
     list.set_older(newest, count);
+    if (swings && !many) double_half(list);
   }
   list.clear();
 }

@@ -89,7 +89,7 @@ class GroupHeap {
   static void drop_overwritten(FreeList& list);
   static void grow(FreeList& list);
   void return_all(FreeList& list, uintptr_t newest, uint32_t count);
-  void return_block(FreeList* list, Page& page, Block* block);
+  void return_block(Page& page, Block* block);
   static bool may_be_freed(Page& page, const Block* block);
   static bool is_listed(const FreeList& list, const Page& page, const Block* block);
   FreeList* list_of(const Page& page, const void* p) const;
@@ -102,6 +102,7 @@ class GroupHeap {
   bool refill(FreeList& list);
   void stop_serving(FreeList& list);
   void return_equal(FreeList& list, Page& page, Block* block);
+  void settle(FreeList& list, Page& page);
   void drop_equal_page(FreeList& list, Page& page);
 
   // Mixed-size pages (mixed_pages.cc).
