@@ -1,5 +1,12 @@
-#include "runtime/heap/equal_pages.h"
-
+// Single-size pages.
+//
+// One page of each size class serves blocks that were never used, in runs of up to 4 KiB. Blocks
+// that a full list returns are linked in their page. A page without used blocks is released, unless
+// it serves. (Leijen, Zorn and de Moura, "Mimalloc: Free List Sharding in Action", section 2, but
+// behind lists of each class.)
+//
+// A single-size page is in the queue of its class if it has returned blocks, or room and does not
+// serve.
 #include <algorithm>
 
 #include "runtime/heap/group_heap.h"

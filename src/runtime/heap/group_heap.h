@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "plan/format.h"
-#include "runtime/heap/equal_pages.h"
+#include "runtime/heap/free_list.h"
 #include "runtime/heap/mixed_range.h"
 #include "runtime/heap/page_layout.h"
 #include "runtime/heap/size_classes.h"
@@ -15,7 +15,7 @@ namespace halo::runtime {
 class ThreadHeap;
 
 // A freed block is in a list of its class (free_list.h), or was returned to its page: to the list
-// of a single-size page (equal_pages.h), or to the free bitmap of a mixed-size one. Unused blocks
+// of a single-size page (equal_pages.cc), or to the free bitmap of a mixed-size one. Unused blocks
 // are in the run of a single-size page, or in the bump range of mixed-size pages.
 //
 // No operation sorts or searches lists of blocks. A page without used blocks is released

@@ -110,8 +110,6 @@ GroupHeap** ThreadHeap::heaps() const {
   return reinterpret_cast<GroupHeap**>(const_cast<void**>(tables_) + heap_count());
 }
 
-unsigned ThreadHeap::classes() { return class_count; }
-
 ThreadHeap::Shared* ThreadHeap::shared() const {
   return reinterpret_cast<Shared*>(heaps() + heap_count());
 }

@@ -53,9 +53,6 @@ class ThreadHeap {
     return *list_table(code)[class_number];
   }
 
-  // The number of size classes of groups.
-  static unsigned classes();
-
   // The heap that serves the next `bytes` of the group: its own, created when it is due, or a
   // shared one. Returns nullptr if memory is refused, or if the group steps. The owner only, inside
   // its heap.

@@ -27,7 +27,7 @@ inline constexpr unsigned kSpanShift = 44;
 
 // A freed block has one of these words:
 // - a link in a list of its size class, of its owner's heap (free_list.h), or in the list of its
-//   page (equal_pages.h);
+//   page (equal_pages.cc);
 // - the mark, while it is in its owner's ring of remote frees;
 // - a remote link, if that ring was full.
 //

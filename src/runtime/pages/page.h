@@ -27,8 +27,8 @@ inline bool is_thread(const ThreadHeap* owner) { return reinterpret_cast<uintptr
 // The index of a page plus 1; 0 is not a page.
 using PageLink = uint32_t;
 
-// What a single-size page serves (equal_pages.h): the blocks that were returned to it, and a run of
-// blocks that were never used.
+// What a single-size page serves (equal_pages.cc): the blocks that were returned to it, and a run
+// of blocks that were never used.
 struct EqualBlocks {
   uintptr_t freed;    // the list of returned blocks; odd: none
   char* run_next;     // the run's next block
@@ -59,8 +59,8 @@ struct MixedBlocks {
 // after it has initialised the entry, and null before it releases the page. A thread that holds a
 // block of the page also reads `block` and `heap`. They are constant while a block of the page is
 // in use, and the hand-over of the block orders them. It reads `run_next`, which only grows, by a
-// relaxed atomic. All other members are private to the
-// owner, but for the statistics, which may read a slightly wrong number of blocks.
+// relaxed atomic. All other members are private to the owner, but for the statistics, which may
+// read a slightly wrong number of blocks.
 struct alignas(64) Page {
   union {
     EqualBlocks equal;  // if `block` is not 0
